@@ -1,0 +1,97 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"amqpperf/timestamp"
+)
+
+// Meta is the metadata of a log: strings by key, as they stand in the footer.
+// A reader must expect any key except perf.schema and perf.run to be absent.
+type Meta map[string]string
+
+// The metadata keys that every log of ours can carry.
+const (
+	KeySchema        = "perf.schema"        // "send/1"
+	KeyRun           = "perf.run"           // in a receive log: --run, else the run most deliveries carry, else a new one
+	KeyTool          = "perf.tool"          // "perf-send"
+	KeyVersion       = "perf.version"       // version of the tool
+	KeyHost          = "perf.host"          // host name
+	KeyBootID        = "perf.boot_id"       // boot id of the host
+	KeyConfig        = "perf.config"        // JSON object: effective configuration, secrets redacted
+	KeyLabels        = "perf.labels"        // JSON object of strings
+	KeyClock         = "perf.clock"         // JSON of timestamp.Anchor
+	KeySubscriptions = "perf.subscriptions" // JSON array of Subscription
+	KeyCounters      = "perf.counters"      // JSON object of integers
+	KeyOrder         = "perf.order"         // OrderSeq or OrderReceived; absent: no order is promised
+	KeyStop          = "perf.stop"          // count, duration, idle, signal, error
+	KeyComplete      = "perf.complete"      // "true" only after a clean end
+	KeyName          = "perf.name"          // --name
+	KeySource        = "perf.sources"       // merged logs: JSON array, the metadata of every input
+	KeyAccounting    = "perf.accounting"    // merged logs: JSON of the accounting
+
+	// KeyTable prefixes the side tables in a Parquet footer: perf.table.event.
+	KeyTable = "perf.table."
+
+	// OrderSeq says that the rows of a producer stand by (seq, attempt).
+	OrderSeq = "seq"
+	// OrderReceived says that the rows of a consumer stand in order of receipt.
+	OrderReceived = "received"
+)
+
+// Subscription is something that messages were expected from, in the log from
+// the start, so that one which receives nothing is known as well.
+type Subscription struct {
+	Destination string `json:"destination"`
+	// Name is nil on a queue.
+	Name *string `json:"subscription,omitempty"`
+	// Attached is when it was attached, in ns since the Unix epoch.
+	Attached int64 `json:"attached_ns"`
+	// Detached is when it ended, 0 if it lasted until the end of the log.
+	Detached int64 `json:"detached_ns,omitempty"`
+}
+
+// Clone returns a copy.
+func (m Meta) Clone() Meta { return maps.Clone(m) }
+
+// SetJSON stores v as JSON.
+func (m Meta) SetJSON(key string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	m[key] = string(b)
+	return nil
+}
+
+// JSON reads the JSON under key into v and reports whether the key is there.
+func (m Meta) JSON(key string, v any) (bool, error) {
+	s, ok := m[key]
+	if !ok {
+		return false, nil
+	}
+	if err := json.Unmarshal([]byte(s), v); err != nil {
+		return true, fmt.Errorf("metadata %s: %w", key, err)
+	}
+	return true, nil
+}
+
+// Anchor returns the clock anchor of the recording process, if the log has one.
+func (m Meta) Anchor() (a timestamp.Anchor, ok bool, err error) {
+	ok, err = m.JSON(KeyClock, &a)
+	return a, ok, err
+}
+
+// Labels returns the labels, nil if there are none.
+func (m Meta) Labels() (labels map[string]string, err error) {
+	_, err = m.JSON(KeyLabels, &labels)
+	return labels, err
+}
+
+// Subscriptions returns the attached subscriptions and whether the log lists them.
+func (m Meta) Subscriptions() (subs []Subscription, ok bool, err error) {
+	ok, err = m.JSON(KeySubscriptions, &subs)
+	return subs, ok, err
+}

@@ -1,0 +1,92 @@
+# Developer commands; `make help` lists them. `make check` is what decides whether a change is good.
+
+COMMANDS  := perf-send perf-recv perf-merge perf-report perf-broker
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS   := -X amqpperf/internal/cli.version=$(VERSION)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+# The first line of .golangci.yml is the one place that says which linter.
+LINT_VERSION := $(shell sed -n '1s/.*golangci-lint \(v[0-9.]*\).*/\1/p' .golangci.yml)
+LINT         := bin/golangci-lint-$(LINT_VERSION)
+
+BROKER   ?= rabbitmq artemis
+FUZZTIME ?= 30s
+SOAK     ?= 1h
+AMQP_URL ?=
+
+export GOFLAGS ?= -buildvcs=false
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build test race e2e lint fmt fmt-check vet fuzz golden golden-check docs docs-check bench \
+	broker-test interop soak demo dist check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+
+build: ## build the commands into bin/
+	CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o bin/ $(COMMANDS:%=./cmd/%)
+
+test: ## run the tests without the race detector
+	go test ./...
+
+race: ## run the tests with the race detector (needs a C compiler)
+	@command -v $$(go env CC) >/dev/null || { echo 'make race: the race detector needs a C compiler: install gcc' >&2; exit 1; }
+	CGO_ENABLED=1 go test -race -timeout 15m ./...
+
+e2e: ## run the end-to-end scripts of all commands
+	go test -count=1 ./internal/dev/e2e/
+
+lint: $(LINT) ## run the linters
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv bin/golangci-lint $@
+
+fmt: ## format the Go files
+	@gofmt -l -w $$(git ls-files -co --exclude-standard '*.go')
+
+fmt-check: ## fail if a Go file is not formatted
+	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')) && [ -z "$$out" ] || { echo "not formatted (make fmt): $$out" >&2; exit 1; }
+
+vet: ## run go vet
+	go vet ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+golden: ## rewrite the golden files with what the tests get
+	go test -count=1 $$(scripts/importers.sh amqpperf/internal/dev/golden) -update
+
+golden-check: ## fail if make golden would change, add or leave unused a file
+	scripts/golden-check.sh
+
+docs: ## generate man pages, completions and tables of the documentation
+	go run ./internal/dev/gendocs docs
+
+docs-check: ## fail if the generated documentation is not what is in docs/
+	scripts/docs-check.sh
+
+bench: ## run the benchmarks six times; BASE=FILE compares with an earlier result
+	scripts/bench.sh $(BASE)
+
+broker-test: ## run the tests against real brokers, BROKER="rabbitmq artemis"
+	scripts/broker-test.sh $(BROKER)
+
+interop: ## run the tests against Java's HdrHistogram, DuckDB, pyarrow and Qpid Proton
+	scripts/interop.sh
+
+soak: build ## load perf-broker for SOAK (1h) and fail if memory grows
+	PATH="$(CURDIR)/bin:$$PATH" scripts/soak.sh $(SOAK)
+
+demo: build ## run the whole pipeline into a folder; AMQP_URL=amqp://… uses that broker
+	@PATH="$(CURDIR)/bin:$$PATH" AMQP_URL='$(AMQP_URL)' scripts/demo.sh
+
+dist: ## build static release archives and checksums into dist/
+	scripts/dist.sh '$(VERSION)' '$(LDFLAGS)' '$(COMMANDS)' $(PLATFORMS)
+
+check: fmt-check vet lint race docs-check golden-check ## everything a change must pass
+
+clean: ## remove what was built
+	rm -rf bin dist demo-out bench-out

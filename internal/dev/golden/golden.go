@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// A flag has to be registered before the testing package parses the command line, hence a package variable.
+//nolint:gochecknoglobals // a flag has to be registered before the testing package parses the command line
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
 // Update reports whether the test binary was asked to rewrite golden files. For tests whose expected output needs handling of

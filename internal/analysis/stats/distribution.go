@@ -1,0 +1,130 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Distribution is pass 1: a histogram and the moments of the finite values of
+// one metric, and the number of infinite ones.
+type Distribution struct {
+	Moments
+	hist     *Histogram
+	infinite int64
+}
+
+// NewDistribution returns an empty distribution of DefaultPrecision.
+func NewDistribution() *Distribution {
+	return &Distribution{hist: NewHistogram(DefaultPrecision)}
+}
+
+// Add takes in a finite value, ns.
+func (d *Distribution) Add(v int64) {
+	d.Moments.Add(v)
+	d.hist.Add(v)
+}
+
+// AddBatch takes in finite values.
+func (d *Distribution) AddBatch(vs []int64) {
+	for _, v := range vs {
+		d.Add(v)
+	}
+}
+
+// AddInfinite takes in n values of +infinity.
+func (d *Distribution) AddInfinite(n int64) { d.infinite += n }
+
+// Merge takes in all values of o.
+func (d *Distribution) Merge(o *Distribution) {
+	d.Moments.Merge(&o.Moments)
+	d.infinite += o.infinite
+	// All distributions have one precision, so this cannot fail.
+	_ = d.hist.Merge(o.hist)
+}
+
+// Finite returns the number of finite values.
+func (d *Distribution) Finite() int64 { return d.Moments.N() }
+
+// Infinite returns the number of infinite values.
+func (d *Distribution) Infinite() int64 { return d.infinite }
+
+// N returns the number of values, infinite ones included.
+func (d *Distribution) N() int64 { return d.Moments.N() + d.infinite }
+
+// Histogram returns the histogram of the finite values. It must not be changed.
+func (d *Distribution) Histogram() *Histogram { return d.hist }
+
+// bounds returns the range a finite rank's value is known to be in after
+// pass 1: its bucket, cut at the extremes.
+func (d *Distribution) bounds(rank int64) (b Bucket, ok bool) {
+	b, ok = d.hist.AtRank(rank)
+	if !ok {
+		return b, false
+	}
+	b.Low, b.High = max(b.Low, d.Min()), min(b.High, d.Max())
+	return b, true
+}
+
+// Approx returns the quantile after pass 1 alone: the upper edge of its bucket,
+// at most 1/1024 above the exact value. infinite is true, and v the largest
+// finite value, when the rank lies among the infinite values. ok is false when
+// there is no finite value.
+func (d *Distribution) Approx(p Percentile) (v int64, infinite, ok bool) {
+	if d.Finite() == 0 {
+		return 0, d.infinite > 0, false
+	}
+	b, found := d.bounds(p.Rank(d.N()))
+	if !found {
+		return d.Max(), true, true
+	}
+	return b.High, false, true
+}
+
+// CurvePoint is a point of a percentile curve.
+type CurvePoint struct {
+	Tail  float64 // 1−p, above 0
+	Value int64   // ns; the upper edge of the bucket that holds the rank
+}
+
+// Curve returns the percentile curve for a plot on the 1/(1−p) axis: ticks
+// points for each halving of 1−p. The value of rank r stands at 1−p = (n−r)/n,
+// where the quantile of a table stands; the exact maximum, whose 1−p is 0 and
+// has no place on that axis, stands at 1/(2n). Ranks among infinite values are
+// left out: the curve ends where the quantiles become infinite.
+func (d *Distribution) Curve(ticks int) []CurvePoint {
+	n := d.N()
+	if d.Finite() == 0 || ticks < 1 {
+		return nil
+	}
+	ranks := curveRanks(n, ticks)
+	points := make([]CurvePoint, 0, len(ranks))
+	i := 0
+	for b := range d.hist.Buckets {
+		hi := min(b.High, d.Max())
+		for i < len(ranks) && ranks[i] <= b.Below+b.Count {
+			tail := float64(n-ranks[i]) / float64(n)
+			if ranks[i] == n {
+				tail = 0.5 / float64(n)
+			}
+			points = append(points, CurvePoint{Tail: tail, Value: hi})
+			i++
+		}
+	}
+	return points
+}
+
+// curveRanks returns ascending ranks of n values, the first and the last among
+// them, evenly spaced in the logarithm of the tail.
+func curveRanks(n int64, ticks int) []int64 {
+	ranks := []int64{1}
+	for i := 1; ; i++ {
+		above := int64(math.Exp2(-float64(i)/float64(ticks)) * float64(n))
+		if above < 1 {
+			break
+		}
+		ranks = append(ranks, max(1, n-above))
+	}
+	ranks = append(ranks, n)
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
+}

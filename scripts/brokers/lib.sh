@@ -6,61 +6,23 @@
 # Environment: PORT (default: a free one), INSTANCE (default "default"; several instances of a
 # broker can run side by side), START_TIMEOUT in seconds.
 set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-STATE=${XDG_CACHE_HOME:-$HOME/.cache}/amqpperf/brokers/$NAME
+STATE=$CACHE/brokers/$NAME
 RUN=$STATE/run-${INSTANCE:-default}
 PIDFILE=$RUN.pid
 PORTFILE=$RUN.port
 LOG=$RUN.log
 START_TIMEOUT=${START_TIMEOUT:-120}
 
-die() {
-	echo "$NAME: $*" >&2
-	exit 1
-}
-
-# quiet COMMAND... runs it with its output in a file that is shown only if it fails.
-quiet() {
-	"$@" >>"$STATE/install.log" 2>&1 || {
-		tail -n 20 "$STATE/install.log" >&2
-		die "failed: $* (all of it in $STATE/install.log)"
-	}
-}
-
-# apt_install PACKAGE... installs the Debian packages that are missing and starts no service.
-apt_install() {
-	dpkg -s "$@" >/dev/null 2>&1 && return
-	local sudo=
-	[ "$(id -u)" = 0 ] || sudo=sudo
-	quiet $sudo apt-get -o DPkg::Lock::Timeout=300 update -qq
-	quiet $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-		apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@"
-}
-
-# use_java exports a JAVA_HOME with Java 17: all the brokers here run on it, newer ones break some.
-use_java() {
-	local home
-	for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17*; do
-		if grep -qs '^JAVA_VERSION="17\.' "$home/release" && [ -x "$home/bin/java" ]; then
-			export JAVA_HOME=$home
-			return
-		fi
-	done
-	[ -z "${java_tried:-}" ] || die "no Java 17 found, set JAVA_HOME"
-	java_tried=1
-	apt_install openjdk-17-jre-headless
-	use_java
-}
-
 # maven_unpack GROUP:ARTIFACT:VERSION unpacks a binary distribution once, into $STATE/dist-VERSION.
 maven_unpack() {
 	local dir=$STATE/dist-${1##*:}
 	[ -d "$dir" ] && return
-	command -v mvn >/dev/null || apt_install maven
 	rm -rf "$dir.tmp"
 	mkdir "$dir.tmp"
-	quiet mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-		-Dartifact="$1:tar.gz:bin" -DoutputDirectory="$dir.tmp"
+	maven_get "$1:tar.gz:bin" "$dir.tmp"
 	tar xf "$dir.tmp"/*.tar.gz -C "$dir.tmp"
 	rm "$dir.tmp"/*.tar.gz
 	mv "$dir.tmp" "$dir"
@@ -78,7 +40,12 @@ free_port() {
 	echo "$port"
 }
 
-running() { [ -s "$PIDFILE" ] && kill -0 "$(<"$PIDFILE")" 2>/dev/null; }
+# identity PID prints a process's number and start time, which together name it for ever.
+identity() { awk '{sub(/^.*\) /, ""); print pid, $20}' pid="$1" "/proc/$1/stat" 2>/dev/null; }
+
+group() { cut -d' ' -f1 "$PIDFILE"; }
+
+running() { [ -s "$PIDFILE" ] && [ "$(identity "$(group)")" = "$(<"$PIDFILE")" ]; }
 
 # ready may be redefined where an open port is not enough.
 ready() { listening "$PORT"; }
@@ -107,7 +74,7 @@ start() {
 	echo "$PORT" >"$PORTFILE"
 	(cd "$RUN" && configure)
 	(trap '' HUP && exec setsid "$0" launch) </dev/null >"$LOG" 2>&1 &
-	echo $! >"$PIDFILE"
+	identity $! >"$PIDFILE"
 	local i
 	for ((i = 0; i < START_TIMEOUT * 10; i++)); do
 		if ready; then
@@ -128,8 +95,7 @@ start() {
 stop() {
 	running || return 0
 	local group i
-	group=-$(<"$PIDFILE")
-	PORT=$(<"$PORTFILE")
+	group=-$(group)
 	kill -- "$group"
 	for ((i = 0; i < 200; i++)); do
 		kill -0 -- "$group" 2>/dev/null || break

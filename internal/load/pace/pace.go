@@ -60,7 +60,9 @@ func (p *Pacer) Run(emit func(Run)) (int64, error) {
 		if due := schedule.Due(p.Schedule, next, now-p.Start); due > next {
 			emit(Run{First: next, Count: due - next, Ready: now})
 			next = due
-			continue
+			if !stopped {
+				continue
+			}
 		}
 		if stopped {
 			break

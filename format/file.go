@@ -136,7 +136,11 @@ func (f *File) Close() error {
 	if f.partial == "" {
 		return f.f.Close()
 	}
-	if err := errors.Join(f.f.Sync(), f.publish(), f.f.Close()); err != nil {
+	err := f.f.Sync()
+	if err == nil {
+		err = f.publish()
+	}
+	if err = errors.Join(err, f.f.Close()); err != nil {
 		return fmt.Errorf("%s not finished (what was written is in %s): %w", f.path, f.partial, err)
 	}
 	return syncDir(filepath.Dir(f.path))

@@ -1,0 +1,312 @@
+package format
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	pq "github.com/parquet-go/parquet-go/format"
+)
+
+var errNullRequired = errors.New("NULL in a required column")
+
+// columnWriter turns one column's values into pages of one row group.
+//
+// Note: parquet-go's own writers take structs or []Value (24 bytes a value),
+// which costs more than encoding and compressing together; its encodings are
+// public, and a page is little more than an encoding with a header.
+type columnWriter struct {
+	name     string
+	typ      Type
+	nullable bool
+
+	// The page being filled: the values that are not NULL, and one level per row.
+	i64    []int64
+	i32    []int32 // int32 values, or local dictionary codes
+	bits   []uint8 // booleans
+	levels []uint8 // 1 = there is a value; nullable columns only
+	rows   int     // rows of the page
+	nulls  int     // NULLs among them
+
+	dict *stringDict // string columns only
+
+	// The row group so far.
+	buf          []byte
+	dictPage     []byte
+	uncompressed int64
+	values       int64
+	nullCount    int64
+	min, max     int64 // of integers and booleans
+	any          bool  // min and max are set
+
+	enc, packed []byte // scratch
+}
+
+func newColumnWriter(c Column) *columnWriter {
+	w := &columnWriter{name: c.Name, typ: c.Type, nullable: c.Nullable}
+	if c.Type == String {
+		w.dict = newStringDict()
+	}
+	return w
+}
+
+// check reports whether col is a column of w's type with n rows.
+func (w *columnWriter) check(col any, n int) error {
+	var got int
+	ok := false
+	switch v := col.(type) {
+	case *[]int32:
+		got, ok = len(*v), w.typ == Int32
+	case *[]int64:
+		got, ok = len(*v), w.typ == Int64
+	case *[]bool:
+		got, ok = len(*v), w.typ == Bool
+	case *Strings:
+		got, ok = len(v.Codes), w.typ == String
+	}
+	if !ok {
+		return fmt.Errorf("column %s: a %T does not fit", w.name, col)
+	}
+	if got != n {
+		return fmt.Errorf("column %s: %d values in a batch of %d rows", w.name, got, n)
+	}
+	return nil
+}
+
+// add appends rows from…to of col to the page. On error it returns the row, counted
+// from the first one of this call.
+func (w *columnWriter) add(col any, from, to int) (row int, err error) {
+	w.rows += to - from
+	switch v := col.(type) {
+	case *[]int64:
+		return addInts(w, &w.i64, (*v)[from:to], Null)
+	case *[]int32:
+		return addInts(w, &w.i32, (*v)[from:to], Null32)
+	case *[]bool:
+		w.addBools((*v)[from:to])
+	case *Strings:
+		return w.addStrings(v, from, to)
+	}
+	return 0, nil
+}
+
+func addInts[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (row int, err error) {
+	if len(src) == 0 {
+		return 0, nil
+	}
+	before := len(*dst)
+	if w.nullable {
+		w.nulls += addNullable(w, dst, src, null)
+	} else {
+		*dst = append(*dst, src...)
+	}
+	added := (*dst)[before:]
+	if len(added) == 0 {
+		return 0, nil
+	}
+	lo, hi := added[0], added[0]
+	for _, v := range added {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if lo == null {
+		return slices.Index(src, null), errNullRequired
+	}
+	w.bound(int64(lo), int64(hi))
+	return 0, nil
+}
+
+// addNullable appends the values that are not NULL, and the levels of all.
+func addNullable[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (nulls int) {
+	d := slices.Grow(*dst, len(src))
+	d = d[:len(*dst)+len(src)]
+	k := len(*dst)
+	for _, v := range src {
+		d[k] = v
+		var there uint8
+		if v != null {
+			there = 1
+		}
+		w.levels = append(w.levels, there)
+		k += int(there)
+	}
+	nulls = len(d) - k
+	*dst = d[:k]
+	return nulls
+}
+
+func (w *columnWriter) addBools(src []bool) {
+	for _, v := range src {
+		var b uint8
+		if v {
+			b = 1
+		}
+		w.bits = append(w.bits, b)
+		w.bound(int64(b), int64(b))
+	}
+}
+
+func (w *columnWriter) addStrings(s *Strings, from, to int) (row int, err error) {
+	w.dict.use(s.Values)
+	for i, c := range s.Codes[from:to] {
+		if c < 0 {
+			if !w.nullable {
+				return i, errNullRequired
+			}
+			w.nulls++
+			w.levels = append(w.levels, 0)
+			continue
+		}
+		if int(c) >= len(s.Values) {
+			return i, fmt.Errorf("code %d, the dictionary has %d values", c, len(s.Values))
+		}
+		if w.nullable {
+			w.levels = append(w.levels, 1)
+		}
+		w.i32 = append(w.i32, w.dict.code(c))
+	}
+	return 0, nil
+}
+
+func (w *columnWriter) bound(lo, hi int64) {
+	if !w.any {
+		w.min, w.max, w.any = lo, hi, true
+		return
+	}
+	w.min, w.max = min(w.min, lo), max(w.max, hi)
+}
+
+// endPage encodes the rows added since the last page.
+func (w *columnWriter) endPage(z *zstd.Encoder) {
+	h := pq.DataPageHeaderV2{
+		NumValues: int32(w.rows), NumNulls: int32(w.nulls), NumRows: int32(w.rows), //nolint:gosec // at most pageRows
+	}
+	w.enc, h.Encoding = w.encodeValues(w.enc)
+	var levels []byte
+	if w.nullable {
+		levels = w.encodeLevels()
+		h.DefinitionLevelsByteLength = int32(len(levels)) //nolint:gosec // at most pageRows
+	}
+	body, compressed := w.compress(z, w.enc)
+	h.IsCompressed = thrift.New(compressed)
+	w.writePage(pq.PageHeader{
+		Type:                 pq.DataPageV2,
+		UncompressedPageSize: int32(len(levels) + len(w.enc)), //nolint:gosec // some 600 KiB
+		DataPageHeaderV2:     thrift.New(h),
+	}, levels, body)
+	w.values += int64(w.rows)
+	w.nullCount += int64(w.nulls)
+	w.i64, w.i32, w.bits, w.levels = w.i64[:0], w.i32[:0], w.bits[:0], w.levels[:0]
+	w.rows, w.nulls = 0, 0
+}
+
+// encodeValues cannot fail: widths and types are this package's own.
+func (w *columnWriter) encodeValues(dst []byte) ([]byte, pq.Encoding) {
+	switch w.typ {
+	case Int64:
+		dst, _ = new(delta.BinaryPackedEncoding).EncodeInt64(dst[:0], w.i64)
+		return dst, pq.DeltaBinaryPacked
+	case Int32:
+		dst, _ = new(delta.BinaryPackedEncoding).EncodeInt32(dst[:0], w.i32)
+		return dst, pq.DeltaBinaryPacked
+	case Bool:
+		dst, _ = (&rle.Encoding{BitWidth: 1}).EncodeLevels(dst[:0], w.bits)
+		length := binary.LittleEndian.AppendUint32(nil, uint32(len(dst)))
+		return append(length, dst...), pq.RLE
+	default:
+		dst, _ = new(rle.DictionaryEncoding).EncodeInt32(dst[:0], w.i32)
+		return dst, pq.RLEDictionary
+	}
+}
+
+func (w *columnWriter) encodeLevels() []byte {
+	if w.nulls == 0 {
+		return append(binary.AppendUvarint(nil, uint64(w.rows)<<1), 1) // one run
+	}
+	b, _ := (&rle.Encoding{BitWidth: 1}).EncodeLevels(nil, w.levels)
+	return b
+}
+
+// compress returns b compressed, or b itself where that is no gain.
+func (w *columnWriter) compress(z *zstd.Encoder, b []byte) ([]byte, bool) {
+	w.packed = z.EncodeAll(b, w.packed[:0])
+	if len(w.packed) >= len(b) {
+		return b, false
+	}
+	return w.packed, true
+}
+
+func (w *columnWriter) writePage(h pq.PageHeader, levels, body []byte) {
+	h.CompressedPageSize = int32(len(levels) + len(body)) //nolint:gosec // some 600 KiB
+	h.CRC = int32(crc32.Update(crc32.ChecksumIEEE(levels), crc32.IEEETable, body))
+	head, _ := thrift.Marshal(new(thrift.CompactProtocol), &h) // into memory
+	w.buf = append(append(append(w.buf, head...), levels...), body...)
+	w.uncompressed += int64(len(head)) + int64(h.UncompressedPageSize)
+}
+
+// endChunk finishes the row group: it makes the dictionary page and returns
+// what the footer says, given where the chunk begins.
+func (w *columnWriter) endChunk(z *zstd.Encoder, offset, rows int64) chunkInfo {
+	m := pq.ColumnMetaData{
+		Type: physical(w.typ), Codec: pq.Zstd, PathInSchema: []string{w.name},
+		NumValues: rows, DataPageOffset: offset,
+		Statistics: pq.Statistics{NullCount: w.nullCount},
+	}
+	switch w.typ {
+	case String:
+		w.makeDictPage(z)
+		m.Encoding = []pq.Encoding{pq.Plain, pq.RLEDictionary, pq.RLE}
+		m.DictionaryPageOffset = offset
+		m.DataPageOffset = offset + int64(len(w.dictPage))
+		m.Statistics.MinValue, m.Statistics.MaxValue = w.dict.bounds()
+	case Bool:
+		m.Encoding = []pq.Encoding{pq.RLE}
+	default:
+		m.Encoding = []pq.Encoding{pq.DeltaBinaryPacked, pq.RLE}
+	}
+	if w.any {
+		m.Statistics.MinValue, m.Statistics.MaxValue = plainValue(w.typ, w.min), plainValue(w.typ, w.max)
+	}
+	m.TotalCompressedSize = int64(len(w.dictPage) + len(w.buf))
+	m.TotalUncompressedSize = w.uncompressed
+	return chunkInfo{meta: m}
+}
+
+func (w *columnWriter) makeDictPage(z *zstd.Encoder) {
+	data := w.buf
+	w.buf = w.dictPage[:0]
+	plain, n := w.dict.plain(w.enc[:0])
+	w.enc = plain
+	body := z.EncodeAll(plain, w.packed[:0]) // a dictionary page has no "not compressed"
+	w.packed = body
+	w.writePage(pq.PageHeader{
+		Type:                 pq.DictionaryPage,
+		UncompressedPageSize: int32(len(plain)),                                                            //nolint:gosec // at most MaxStrings × MaxStringLen
+		DictionaryPageHeader: thrift.New(pq.DictionaryPageHeader{NumValues: int32(n), Encoding: pq.Plain}), //nolint:gosec // MaxStrings
+	}, nil, body)
+	w.dictPage, w.buf = w.buf, data
+}
+
+func (w *columnWriter) reset() {
+	w.buf, w.dictPage = w.buf[:0], w.dictPage[:0]
+	w.uncompressed, w.values, w.nullCount, w.any = 0, 0, 0, false
+	if w.dict != nil {
+		w.dict.endGroup()
+	}
+}
+
+func plainValue(t Type, v int64) []byte {
+	switch t {
+	case Bool:
+		return []byte{byte(v)}
+	case Int32:
+		return binary.LittleEndian.AppendUint32(nil, uint32(v))
+	default:
+		return binary.LittleEndian.AppendUint64(nil, uint64(v))
+	}
+}

@@ -132,7 +132,7 @@ func mergedColumns() []Column {
 		Column{"received", Int64, true, instant, "NULL without arrival"},
 		Column{"started", Int64, true, instant, "NULL without arrival or if the consumer never began"},
 		Column{"settled", Int64, true, instant, "NULL without arrival or without disposition"},
-		Column{"recv_outcome", String, true, "", "outcome of recv/1; NULL without arrival"},
+		Column{"recv_outcome", String, true, "", "outcome of recv/1; without arrival lost or unknown, NULL if no arrival was expected"},
 		Column{"delivery_count", Int32, true, "", "NULL without arrival"},
 		Column{"recv_connection", Int32, true, "", "connection of recv/1; NULL without arrival"},
 		Column{"copy", Int32, false, "", "0 for the first arrival (or none), 1… for duplicates"},

@@ -29,6 +29,7 @@ const (
 	KeyStop          = "perf.stop"          // count, duration, idle, signal, error
 	KeyComplete      = "perf.complete"      // "true" only after a clean end
 	KeyName          = "perf.name"          // --name
+	KeySenders       = "perf.senders"       // in a receive log: JSON array of Sender, the clocks as the stamps tell them
 	KeySource        = "perf.sources"       // merged logs: JSON array, the metadata of every input
 	KeyAccounting    = "perf.accounting"    // merged logs: JSON of the accounting
 
@@ -51,6 +52,20 @@ type Subscription struct {
 	Attached int64 `json:"attached_ns"`
 	// Detached is when it ended, 0 if it lasted until the end of the log.
 	Detached int64 `json:"detached_ns,omitempty"`
+}
+
+// Sender is a sender as the stamps of its messages describe it, so that a
+// receive log alone, even while it is being written, can align the instants of
+// the stamps.
+type Sender struct {
+	Sender int32            `json:"sender"`
+	Clock  timestamp.Anchor `json:"clock"`
+}
+
+// Senders returns the senders that a receive log lists, nil if it lists none.
+func (m Meta) Senders() (senders []Sender, err error) {
+	_, err = m.JSON(KeySenders, &senders)
+	return senders, err
 }
 
 // Clone returns a copy.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ import (
 //	     4    1  version, 1
 //	     5    1  kind of run: 0 = 16 bytes of a UUID, 1 = UTF-8 text
 //	     6    1  length of run in bytes (16, or 1…64)
-//	     7    1  0
+//	     7    1  gap of the sender's anchor, as e: at most 2^e ns; 0 = unknown
 //	     8    4  CRC-32C of the stamp with these 4 bytes as 0
 //	    12    4  sender, 0…2³¹−1
 //	    16    4  producer, 0…2³¹−1
@@ -38,6 +39,8 @@ const (
 	sentOffset   = 40
 	runUUID      = 0
 	runText      = 1
+
+	maxGapExponent = 62
 
 	// MaxRun is the longest run in bytes.
 	MaxRun = 64
@@ -61,6 +64,15 @@ type Stamp struct {
 	Sent     int64 // ns since the Unix epoch, on the sender's clock
 	ClockID  uint64
 	Offset   int64 // wall − monotonic of the sender's anchor, ns
+	// Gap is that of the sender's anchor, ns; 0 = unknown. It travels rounded up
+	// to the next power of two.
+	Gap int64
+}
+
+// Anchor returns what the stamp says of the sender's anchor: its offset, gap
+// and clock id, with Monotonic 0.
+func (s Stamp) Anchor() Anchor {
+	return Anchor{Wall: s.Offset, Gap: s.Gap, ClockID: s.ClockID}
 }
 
 // ValidRun reports why run cannot be the name of a run, nil if it can.
@@ -106,7 +118,7 @@ func (s Stamp) Append(dst []byte) []byte {
 }
 
 func (s Stamp) appendFixed(dst []byte, kind byte, runLen int) []byte {
-	dst = append(dst, stampVersion, kind, byte(runLen), 0, 0, 0, 0, 0)
+	dst = append(dst, stampVersion, kind, byte(runLen), gapExponent(s.Gap), 0, 0, 0, 0)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(s.Sender))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(s.Producer))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(s.Attempt))
@@ -138,7 +150,7 @@ func Parse(body []byte) (Stamp, error) {
 		return s, fmt.Errorf("%w: version %d, this program reads version %d", ErrNoStamp, body[4], stampVersion)
 	}
 	size := fixedSize + int(body[6])
-	if body[7] != 0 || len(body) < size || body[6] == 0 || body[6] > MaxRun {
+	if body[7] > maxGapExponent || len(body) < size || body[6] == 0 || body[6] > MaxRun {
 		return s, fmt.Errorf("%w: malformed", ErrNoStamp)
 	}
 	if err := checkCRC(body[:size]); err != nil {
@@ -172,6 +184,17 @@ func (s *Stamp) fill(body []byte) {
 	s.Sent = int64(binary.BigEndian.Uint64(body[sentOffset:]))
 	s.ClockID = binary.BigEndian.Uint64(body[48:])
 	s.Offset = int64(binary.BigEndian.Uint64(body[56:]))
+	if e := body[7]; e > 0 {
+		s.Gap = 1 << e
+	}
+}
+
+// gapExponent returns the smallest e above 0 with gap ≤ 2^e, 0 for an unknown gap.
+func gapExponent(gap int64) byte {
+	if gap <= 0 {
+		return 0
+	}
+	return byte(min(max(bits.Len64(uint64(gap-1)), 1), maxGapExponent))
 }
 
 func checkCRC(stamp []byte) error {

@@ -1,0 +1,41 @@
+package chart
+
+import (
+	"image/color"
+	"slices"
+)
+
+// spanNames returns the names of the spans inside a range, in order of their
+// first appearance.
+func spanNames(spans []Span, lo, hi float64) []string {
+	var names []string
+	for _, s := range spans {
+		if s.To > lo && s.From < hi && s.From < s.To && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func spansNamed(spans []Span, name string) []Span {
+	var out []Span
+	for _, s := range spans {
+		if s.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// spanColor returns the shade of the i-th name: pale enough for the grid and
+// the lines to be seen on it.
+func spanColor(i int) color.Color {
+	shades := []color.NRGBA{grey(0xec), tint(orange(), 0.28), tint(purple(), 0.28), tint(sky(), 0.28)}
+	return shades[i%len(shades)]
+}
+
+func (f *figure) spanLegend(spans []Span, lo, hi float64) {
+	for i, name := range spanNames(spans, lo, hi) {
+		f.legend = append(f.legend, legendEntry{name: name, fill: spanColor(i)})
+	}
+}

@@ -1,0 +1,258 @@
+package chart
+
+import (
+	"image/color"
+	"io"
+
+	"gonum.org/v1/plot"
+)
+
+// series is a named line over time and how it is drawn.
+type series struct {
+	name             string
+	points, baseline []Point
+	pen              pen
+}
+
+// panel is one plot over time.
+type panel struct {
+	yLabel string
+	log    bool
+	series []series
+	level  float64 // horizontal line, 0: none
+}
+
+const timeLabel = "time since start (s)"
+
+// DrawLatency draws quantiles of one metric over time, on a logarithmic axis:
+// the maximum in the back, the median in front.
+//
+// Errors are those of DrawPercentiles.
+func DrawLatency(w io.Writer, format string, o Options, data Latency) error {
+	f, err := latencyFigure(o, data)
+	if err != nil {
+		return err
+	}
+	return f.write(w, format, o)
+}
+
+func latencyFigure(o Options, data Latency) (*figure, error) {
+	return timeFigure(o, "Latency over time, "+orElse(data.Metric, "response"), data.Caption, data.Spans, data.BaselineName, latencyPanel(data))
+}
+
+func latencyPanel(data Latency) panel {
+	l, b := data.Lines, data.Baseline
+	return panel{yLabel: "latency", log: true, series: []series{
+		{name: "max", points: l.Max, baseline: b.Max, pen: pen{color: grey(0xa8), width: 1}},
+		{name: "p99.9", points: l.P999, baseline: b.P999, pen: pen{color: orange(), width: 1.1}},
+		{name: "p99", points: l.P99, baseline: b.P99, pen: pen{color: vermilion(), width: 1.4}},
+		{name: "p50", points: l.P50, baseline: b.P50, pen: pen{color: blue(), width: 1.9}},
+	}}
+}
+
+// DrawRates draws rates over time. Lines that lie on one another stay visible:
+// the first is wide and light, the later ones are narrower.
+//
+// Errors are those of DrawPercentiles.
+func DrawRates(w io.Writer, format string, o Options, data Rates) error {
+	f, err := ratesFigure(o, data)
+	if err != nil {
+		return err
+	}
+	return f.write(w, format, o)
+}
+
+func ratesFigure(o Options, data Rates) (*figure, error) {
+	return timeFigure(o, "Rates over time", data.Caption, data.Spans, data.BaselineName, ratesPanel(data))
+}
+
+func ratesPanel(data Rates) panel {
+	l, b := data.Lines, data.Baseline
+	return panel{yLabel: "messages per second", series: []series{
+		{name: "intended", points: l.Intended, baseline: b.Intended, pen: pen{color: grey(0xc4), width: 5}},
+		{name: "sent", points: l.Sent, baseline: b.Sent, pen: pen{color: blue(), width: 3}},
+		{name: "acked", points: l.Acked, baseline: b.Acked, pen: pen{color: orange(), width: 1.8}},
+		{name: "received", points: l.Received, baseline: b.Received, pen: pen{color: color.NRGBA{0x00, 0x5a, 0x41, 0xff}, width: 0.9}},
+	}}
+}
+
+// DrawBacklog draws messages under way over time. Where one of the two numbers
+// dwarfs the other each has a panel of its own.
+//
+// Errors are those of DrawPercentiles.
+func DrawBacklog(w io.Writer, format string, o Options, data Backlog) error {
+	f, err := backlogFigure(o, data)
+	if err != nil {
+		return err
+	}
+	return f.write(w, format, o)
+}
+
+func backlogFigure(o Options, data Backlog) (*figure, error) {
+	return timeFigure(o, "Backlog over time", data.Caption, data.Spans, data.BaselineName, backlogPanels(data)...)
+}
+
+// dwarfs is the ratio of peaks beyond which two lines do not share an axis.
+const dwarfs = 15
+
+func backlogPanels(data Backlog) []panel {
+	flight := series{name: "in flight (sent − acked)", points: data.Lines.InFlight, baseline: data.Baseline.InFlight, pen: pen{color: vermilion(), width: 1.5}}
+	broker := series{name: "in broker (sent − received)", points: data.Lines.InBroker, baseline: data.Baseline.InBroker, pen: pen{color: blue(), width: 1.9}}
+	a, b := peak(flight, data.Window), peak(broker, 0)
+	if a > 0 && b > 0 && (a > dwarfs*b || b > dwarfs*a) {
+		return []panel{
+			{yLabel: "messages in broker", series: []series{broker}},
+			{yLabel: "messages in flight", series: []series{flight}, level: data.Window},
+		}
+	}
+	return []panel{{yLabel: "messages", series: []series{broker, flight}, level: data.Window}}
+}
+
+func peak(s series, least float64) float64 {
+	top := least
+	for _, points := range [][]Point{s.points, s.baseline} {
+		segs, _ := segments(points, false)
+		for _, seg := range segs {
+			for _, p := range seg {
+				top = max(top, p.y)
+			}
+		}
+	}
+	return top
+}
+
+func (f *figure) write(w io.Writer, format string, o Options) error {
+	width, height, dpi, err := o.size()
+	if err != nil {
+		return err
+	}
+	return f.render(w, format, width, height, dpi)
+}
+
+func timeFigure(o Options, title string, caption Caption, spans []Span, baselineName string, panels ...panel) (*figure, error) {
+	_, _, dpi, err := o.size()
+	if err != nil {
+		return nil, err
+	}
+	f := newFigure(title, caption, dpi)
+	var left omitted
+	shared := noLimits()
+	drawn := make([]preparedPanel, len(panels))
+	for i, p := range panels {
+		drawn[i] = p.prepare()
+		left.add(drawn[i].left)
+		if !drawn[i].limits.none() {
+			shared.x0, shared.x1 = min(shared.x0, drawn[i].limits.x0), max(shared.x1, drawn[i].limits.x1)
+		}
+	}
+	f.noteOmitted(left)
+	if shared.none() {
+		f.empty = true
+		return f, nil
+	}
+	lo, hi := secondRange(shared)
+	baseline := false
+	for i, p := range drawn {
+		xLabel := ""
+		if i == len(drawn)-1 {
+			xLabel = timeLabel
+		}
+		f.plots = append(f.plots, f.timePlot(p, xLabel, lo, hi, spans))
+		for _, s := range p.lines {
+			if s.baseline {
+				baseline = true
+			} else {
+				f.legend = append(f.legend, legendEntry{name: s.name, pen: s.pen})
+			}
+		}
+		if p.level > 0 {
+			f.legend = append(f.legend, legendEntry{name: "window", detail: count(p.level), pen: windowPen()})
+		}
+	}
+	f.spanLegend(spans, lo, hi)
+	if baseline {
+		f.legend = append(f.legend, baselineEntry(baselineName))
+	}
+	return f, nil
+}
+
+// preparedPanel is a panel in the coordinates of the axes, what is drawn first
+// at the front.
+type preparedPanel struct {
+	panel
+	lines  []preparedLine
+	limits limits
+	left   omitted
+}
+
+type preparedLine struct {
+	name     string
+	segments [][]xy
+	pen      pen
+	baseline bool
+}
+
+func (p panel) prepare() preparedPanel {
+	out := preparedPanel{panel: p, limits: noLimits()}
+	add := func(name string, points []Point, pen pen, baseline bool) {
+		segs, left := segments(points, p.log)
+		out.left.add(left)
+		if len(segs) == 0 {
+			return
+		}
+		for _, s := range segs {
+			for _, v := range s {
+				out.limits.take(v)
+			}
+		}
+		out.lines = append(out.lines, preparedLine{name: name, segments: segs, pen: pen, baseline: baseline})
+	}
+	for _, s := range p.series {
+		add(s.name, s.baseline, s.pen.asBaseline(), true)
+	}
+	for _, s := range p.series {
+		add(s.name, s.points, s.pen, false)
+	}
+	return out
+}
+
+func (f *figure) timePlot(pp preparedPanel, xLabel string, lo, hi float64, spans []Span) *plot.Plot {
+	p := f.newPlot(xLabel, pp.yLabel)
+	xTicks := secondTicks(lo, hi)
+	setLinearAxis(&p.X, lo, hi, xTicks)
+	l := pp.limits
+	if l.none() {
+		l.y0, l.y1 = 1, 1
+	}
+	var yTicks ticker
+	if pp.log {
+		y0, y1 := latencyRange(max(l.y0, l.y1/1e7), l.y1)
+		yTicks = latencyTicks(y0, y1)
+		setLogAxis(&p.Y, y0, y1, yTicks)
+	} else {
+		l.y1 = max(l.y1, pp.level)
+		y0, y1 := countRange(l)
+		yTicks = countTicks(y0, y1)
+		setLinearAxis(&p.Y, y0, y1, yTicks)
+	}
+	for i, name := range spanNames(spans, lo, hi) {
+		p.Add(shade{spans: spansNamed(spans, name), color: spanColor(i)})
+	}
+	p.Add(gridLines{x: xTicks.majors(), y: yTicks.majors()})
+	if pp.level > 0 {
+		p.Add(level{y: pp.level, style: windowPen().line()})
+	}
+	for _, s := range pp.lines {
+		p.Add(lines{segments: s.segments, style: s.pen.line(), column: f.pixel})
+	}
+	return p
+}
+
+func windowPen() pen { return pen{color: black(), width: 1, dash: []float64{2, 2}} }
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package recorder
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"amqpperf/format"
+)
+
+// sink is where a log goes.
+type sink interface {
+	rows(b format.Batch) error
+	provisional(b format.Batch) error
+	wantsProvisional() bool
+	table(b format.Batch) error
+	setMeta(m format.Meta)
+	flush() error
+	// finish ends a log that is whole so far.
+	finish(m format.Meta) error
+	// abandon ends a log that could not be written: what is there is kept.
+	abandon() error
+}
+
+// openSink finds out what the target is and opens it.
+func openSink(o *Options, schema *format.Schema) (sink, error) {
+	if o.Target == "-" {
+		var w io.Writer = os.Stdout
+		if o.Stdout != nil {
+			w = o.Stdout
+		}
+		return newStreamSink(w, nil, schema, o.Meta), nil
+	}
+	if isStream(o.Target) {
+		f, err := os.OpenFile(o.Target, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return newStreamSink(f, f, schema, o.Meta), nil
+	}
+	w, err := format.CreateSpool(o.Target, schema, o.Meta, o.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &spoolSink{w: w, opts: format.FinishOptions{CreatedBy: o.CreatedBy}}, nil
+}
+
+// isStream reports whether a target is written as it comes: a FIFO, a device,
+// or one of this process's own files.
+func isStream(target string) bool {
+	for _, p := range []string{"/dev/fd/", "/proc/self/fd/", "/dev/stdout", "/dev/stderr"} {
+		if strings.HasPrefix(target, p) {
+			return true
+		}
+	}
+	st, err := os.Stat(target)
+	return err == nil && !st.Mode().IsRegular() && !st.IsDir()
+}
+
+type streamSink struct {
+	w *format.StreamWriter
+	f io.Closer // nil: not ours to close
+}
+
+func newStreamSink(w io.Writer, c io.Closer, schema *format.Schema, meta format.Meta) *streamSink {
+	if f, ok := w.(*os.File); ok {
+		widenPipe(f)
+	}
+	return &streamSink{w: format.NewStreamWriter(w, schema, meta), f: c}
+}
+
+func (s *streamSink) rows(b format.Batch) error      { return s.w.Write(b) }
+func (s *streamSink) provisional(format.Batch) error { return nil }
+func (s *streamSink) wantsProvisional() bool         { return false }
+func (s *streamSink) table(b format.Batch) error     { return s.w.Table(b) }
+func (s *streamSink) setMeta(m format.Meta)          { s.w.SetMeta(m) }
+func (s *streamSink) flush() error                   { return s.w.Flush() }
+
+func (s *streamSink) finish(m format.Meta) error {
+	s.w.SetMeta(m)
+	return errors.Join(s.w.Close(), s.abandon())
+}
+
+func (s *streamSink) abandon() error {
+	if s.f == nil {
+		return nil
+	}
+	return s.f.Close()
+}
+
+type spoolSink struct {
+	w    *format.SpoolWriter
+	opts format.FinishOptions
+}
+
+func (s *spoolSink) rows(b format.Batch) error        { return s.w.Write(b) }
+func (s *spoolSink) provisional(b format.Batch) error { return s.w.Provisional(b) }
+func (s *spoolSink) wantsProvisional() bool           { return true }
+func (s *spoolSink) table(b format.Batch) error       { return s.w.Table(b) }
+func (s *spoolSink) setMeta(m format.Meta)            { s.w.SetMeta(m) }
+func (s *spoolSink) flush() error                     { return s.w.Flush() }
+
+func (s *spoolSink) finish(m format.Meta) error { return s.w.Finish(m, s.opts) }
+func (s *spoolSink) abandon() error             { return s.w.Close() }

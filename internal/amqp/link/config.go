@@ -1,0 +1,143 @@
+package link
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"amqpperf/internal/amqp"
+)
+
+// Defaults and limits of a Config.
+const (
+	DefaultTimeout     = 10 * time.Second
+	DefaultIdleTimeout = 60 * time.Second
+	// MinIdleTimeout is the shortest idle timeout taken. Half of it is announced,
+	// and brokers refuse or round away less than 1 s; below 4 s there is no margin.
+	MinIdleTimeout = 4 * time.Second
+	// closeTimeout bounds each polite shutdown; after it the socket is closed.
+	closeTimeout = 2 * time.Second
+	// maxFrameSize is the largest frame that we accept, in bytes, as announced in our open.
+	maxFrameSize = 65536
+)
+
+// Config says how connections are made. Zero values mean the defaults given.
+type Config struct {
+	// URL is where to connect, with the credentials. Without a user: SASL ANONYMOUS
+	// (EXTERNAL with a client certificate); with one: PLAIN.
+	URL URL
+	// Hostname goes into the open frame: the virtual host, e.g. "vhost:perf" on
+	// RabbitMQ. "": the URL's host.
+	Hostname string
+	// ContainerID is the prefix of the container id, which gets a random part and
+	// the index of the connection: brokers refuse the same one twice. "": "amqpperf".
+	ContainerID string
+	// TLS may be set with an amqps URL only.
+	TLS TLS
+	// Timeout bounds connecting, attaching and every other wait for an answer. 0: 10 s.
+	Timeout time.Duration
+	// IdleTimeout ends a connection from which nothing has come for that long; half of
+	// it is announced. 0: 60 s; at least 4 s.
+	IdleTimeout time.Duration
+	// Style is how queue:// and topic:// are written for this broker. 0: by the
+	// product in its open frame.
+	Style Style
+	// Now is the clock of all instants (ns since the Unix epoch), timestamp.Clock's
+	// Now. It must be set.
+	Now func() int64
+	// OnEvent is told what happens to connections and links, from several goroutines
+	// at once; it must not block. nil: nobody is told.
+	OnEvent func(amqp.Event)
+}
+
+// TLS are the settings of an amqps connection. The zero value verifies the
+// broker's certificate against the system's authorities.
+type TLS struct {
+	// CAFile is a PEM file of the authorities to trust instead of the system's.
+	CAFile string
+	// CertFile and KeyFile are PEM files of a client certificate; both or none.
+	CertFile, KeyFile string
+	// ServerName is the name to verify and to send (SNI). "": the URL's host.
+	ServerName string
+	// Insecure verifies nothing.
+	Insecure bool
+}
+
+// Check reports the first thing in c that cannot be honoured.
+func (c Config) Check() error {
+	switch {
+	case c.URL.host == "":
+		return errors.New("no broker URL")
+	case c.Now == nil:
+		return errors.New("link: no clock")
+	case !c.URL.tls && c.TLS != TLS{}:
+		return errors.New("TLS options need an amqps:// URL")
+	case (c.TLS.CertFile == "") != (c.TLS.KeyFile == ""):
+		return errors.New("a client certificate needs both its file and that of its key")
+	case c.TLS.Insecure && c.TLS.CAFile != "":
+		return errors.New("a CA file and no verification contradict each other")
+	case c.Timeout < 0:
+		return fmt.Errorf("negative timeout %v", c.Timeout)
+	case c.IdleTimeout != 0 && c.IdleTimeout < MinIdleTimeout:
+		return fmt.Errorf("idle timeout %v: at least %v, brokers refuse or ignore shorter ones", c.IdleTimeout, MinIdleTimeout)
+	}
+	return nil
+}
+
+// withDefaults fills in the defaults.
+func (c Config) withDefaults() Config {
+	if c.Hostname == "" {
+		c.Hostname = c.URL.host
+	}
+	if c.ContainerID == "" {
+		c.ContainerID = "amqpperf"
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.IdleTimeout == 0 {
+		c.IdleTimeout = DefaultIdleTimeout
+	}
+	if c.OnEvent == nil {
+		c.OnEvent = func(amqp.Event) {}
+	}
+	return c
+}
+
+// config makes the tls.Config; the files are read on every call.
+func (t TLS) config(host string) (*tls.Config, error) {
+	c := &tls.Config{ServerName: t.ServerName, InsecureSkipVerify: t.Insecure, MinVersion: tls.VersionTLS12}
+	if c.ServerName == "" {
+		c.ServerName = host
+	}
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("CA file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("CA file %s: no PEM certificate in it", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{cert}
+	}
+	return c, nil
+}
+
+// randomName returns a name that nobody else has: prefix, dash, 8 hex digits.
+func randomName(prefix string) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return prefix + "-" + hex.EncodeToString(b[:])
+}

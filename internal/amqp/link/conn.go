@@ -1,0 +1,231 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"amqpperf/internal/amqp"
+)
+
+// Peer is what a broker said in its open frame.
+type Peer struct {
+	Product      string
+	Version      string
+	ContainerID  string
+	MaxFrameSize uint32 // bytes; 0: no limit stated
+}
+
+// Conn is one connection. Its methods may be called from several goroutines.
+type Conn struct {
+	cfg       Config
+	index     int32
+	container string
+	peer      Peer
+	inner     *goamqp.Conn
+	net       *netConn
+	links     atomic.Int32 // names handed out
+	closing   atomic.Bool  // Close was called
+	cutByUs   atomic.Bool  // we gave up on the peer
+}
+
+// Dial connects, negotiates TLS and SASL, and opens. index is the connection's
+// number within the process, for events and the container id. Errors are
+// *[Error]; refused credentials have the condition [CondUnauthorized].
+func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	c := &Conn{cfg: cfg, index: index, container: fmt.Sprintf("%s-%d", randomName(cfg.ContainerID), index)}
+	raw, err := dialNet(ctx, cfg)
+	if err == nil {
+		c.net = &netConn{Conn: raw, watch: newWatcher()}
+		c.inner, err = goamqp.NewConn(ctx, c.net, c.options())
+	}
+	if err != nil {
+		err = c.failed("connect", cfg.URL.HostPort(), err)
+		if c.net != nil {
+			_ = c.net.cut() // the cause is reported already
+		}
+		c.event(amqp.EventError, "", err)
+		return nil, err
+	}
+	c.learn()
+	c.cfg.OnEvent(amqp.Event{At: cfg.Now(), Kind: amqp.EventConnect, Connection: index,
+		Text: fmt.Sprintf("%s %s %s", cfg.URL.HostPort(), c.peer.Product, c.peer.Version)})
+	go c.watchEnd()
+	return c, nil
+}
+
+// dialNet connects the socket, and TLS on it.
+func dialNet(ctx context.Context, cfg Config) (net.Conn, error) {
+	var d net.Dialer
+	if !cfg.URL.tls {
+		return d.DialContext(ctx, "tcp", cfg.URL.HostPort())
+	}
+	conf, err := cfg.TLS.config(cfg.URL.host)
+	if err != nil {
+		return nil, err
+	}
+	return (&tls.Dialer{NetDialer: &d, Config: conf}).DialContext(ctx, "tcp", cfg.URL.HostPort())
+}
+
+// options are the library's. A user means PLAIN, a client certificate without a
+// user EXTERNAL, neither ANONYMOUS: some brokers hang up without a SASL layer.
+func (c *Conn) options() *goamqp.ConnOptions {
+	sasl := goamqp.SASLTypeAnonymous()
+	if c.cfg.URL.user != "" {
+		sasl = goamqp.SASLTypePlain(c.cfg.URL.user, c.cfg.URL.password)
+	} else if c.cfg.TLS.CertFile != "" {
+		sasl = goamqp.SASLTypeExternal("")
+	}
+	return &goamqp.ConnOptions{
+		ContainerID:  c.container,
+		HostName:     c.cfg.Hostname,
+		IdleTimeout:  c.cfg.IdleTimeout,
+		MaxFrameSize: maxFrameSize,
+		Properties:   map[string]any{"product": "amqpperf"},
+		SASLType:     sasl,
+	}
+}
+
+// learn takes the peer's description from its open.
+func (c *Conn) learn() {
+	c.peer.ContainerID, c.peer.MaxFrameSize, _ = c.net.watch.peer()
+	properties := c.inner.Properties()
+	c.peer.Product = printable(fmt.Sprint(orEmpty(properties["product"])))
+	c.peer.Version = printable(fmt.Sprint(orEmpty(properties["version"])))
+}
+
+func orEmpty(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+// Peer returns what the broker said about itself.
+func (c *Conn) Peer() Peer { return c.peer }
+
+// Index returns the index given to Dial.
+func (c *Conn) Index() int32 { return c.index }
+
+// ContainerID returns our container id, which no other connection has.
+func (c *Conn) ContainerID() string { return c.container }
+
+// Done is closed when the connection is gone, whoever ended it.
+func (c *Conn) Done() <-chan struct{} { return c.inner.Done() }
+
+// Err returns why the connection is gone: nil while it lives and after Close.
+func (c *Conn) Err() error {
+	select {
+	case <-c.inner.Done():
+	default:
+		return nil
+	}
+	if c.closing.Load() && !c.cutByUs.Load() {
+		return nil
+	}
+	return c.endError("connection", c.cfg.URL.HostPort())
+}
+
+// endError describes the end of the connection, after Done. What the peer said
+// in its close counts more than the library's "broken pipe".
+func (c *Conn) endError(op, address string) error {
+	if said := c.net.watch.closing(); said != nil {
+		return &Error{Op: op, Address: address, Condition: printable(string(said.Condition)),
+			Description: printable(c.cfg.URL.hide(said.Description))}
+	}
+	if err := c.inner.Err(); err != nil {
+		return failure(c.cfg.URL, op, address, err)
+	}
+	return &Error{Op: op, Address: address, Description: "the peer closed the connection without a reason"}
+}
+
+// failed makes an *Error of the failure of op; if the connection is gone, of its end.
+func (c *Conn) failed(op, address string, err error) *Error {
+	var conn *goamqp.ConnError
+	if c.inner != nil && errors.As(err, &conn) && conn.RemoteErr == nil {
+		select {
+		case <-c.inner.Done():
+			if e := (*Error)(nil); errors.As(c.endError(op, address), &e) {
+				return e
+			}
+		default:
+		}
+	}
+	e := failure(c.cfg.URL, op, address, err)
+	if errors.Is(e.cause, context.DeadlineExceeded) {
+		e.Description = fmt.Sprintf("no answer within %v", c.cfg.Timeout)
+	}
+	return e
+}
+
+// watchEnd reports the end of the connection.
+func (c *Conn) watchEnd() {
+	<-c.inner.Done()
+	if err := c.Err(); err != nil {
+		c.event(amqp.EventError, "", err)
+	}
+	c.cfg.OnEvent(amqp.Event{At: c.cfg.Now(), Kind: amqp.EventClose, Connection: c.index})
+}
+
+// event reports something that went wrong, or right if err is nil.
+func (c *Conn) event(kind amqp.EventKind, link string, err error) {
+	e := amqp.Event{At: c.cfg.Now(), Kind: kind, Connection: c.index, Link: link}
+	var known *Error
+	if errors.As(err, &known) {
+		e.Condition, e.Text = known.Condition, known.Description
+	} else if err != nil {
+		e.Text = err.Error()
+	}
+	c.cfg.OnEvent(e)
+}
+
+// Close ends links, sessions and the connection, waits for the peer's close at
+// most 2 s, and closes the socket after 3 s or when ctx is done in any case.
+// Senders and receivers should be closed before.
+func (c *Conn) Close(ctx context.Context) error {
+	c.closing.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout+time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.inner.Close() }()
+	select {
+	case <-done:
+		// The library's error at this point is about the socket and helps nobody.
+		return c.Err()
+	case <-ctx.Done():
+		c.abort()
+		<-done
+		return &Error{Op: "close", Address: c.cfg.URL.HostPort(), Description: "the peer did not answer in time", cause: ctx.Err()}
+	}
+}
+
+// abort closes the socket under everything.
+func (c *Conn) abort() {
+	c.cutByUs.Store(true)
+	_ = c.net.cut() // nobody is left to tell
+}
+
+// linkName returns a name that no other link has.
+func (c *Conn) linkName() string { return fmt.Sprintf("%s-%d", c.container, c.links.Add(1)-1) }
+
+// deadline bounds a wait for an answer.
+func (c *Conn) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.cfg.Timeout)
+}
+
+// closeDeadline bounds a polite shutdown.
+func (c *Conn) closeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(closeTimeout, c.cfg.Timeout))
+}

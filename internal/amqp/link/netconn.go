@@ -1,0 +1,61 @@
+package link
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// netConn is the net.Conn under the library: it shows what comes in to the
+// watcher, and its Close gives the peer's close some time to arrive.
+type netConn struct {
+	net.Conn
+	watch  *watcher
+	broken atomic.Bool // a write failed
+	once   sync.Once
+	err    error
+}
+
+// Read implements net.Conn.
+func (c *netConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		if bad := c.watch.feed(p[:n]); bad != nil {
+			n, err = 0, bad
+		}
+	}
+	if err != nil {
+		c.watch.end()
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *netConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		c.broken.Store(true)
+	}
+	return n, err
+}
+
+// Close is called by the library after it wrote its close frame: it waits for
+// the peer's, at most closeTimeout, while the library still reads.
+func (c *netConn) Close() error {
+	if _, _, opened := c.watch.peer(); opened && !c.broken.Load() {
+		timer := time.NewTimer(closeTimeout)
+		defer timer.Stop()
+		select {
+		case <-c.watch.closed:
+		case <-timer.C:
+		}
+	}
+	return c.cut()
+}
+
+// cut closes the socket at once.
+func (c *netConn) cut() error {
+	c.once.Do(func() { c.err = c.Conn.Close() })
+	return c.err
+}

@@ -1,0 +1,358 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/wire"
+)
+
+// ReceiverConfig describes a receiving link.
+type ReceiverConfig struct {
+	// Address as typed: queue://NAME, topic://NAME or the broker's own form.
+	Address string
+	// Credit is how many messages the broker may have under way to us or unsettled by
+	// us. It is renewed when half of it was settled. At least 1.
+	Credit int
+	// Presettled asks the broker to send settled; it is an error if it does not agree.
+	Presettled bool
+}
+
+// Receiver is a receiving link on a session of its own. Receive is for one
+// goroutine, Settle for one goroutine, which may be another.
+type Receiver struct {
+	conn    *Conn
+	cfg     ReceiverConfig
+	address Address
+	name    string
+	session *goamqp.Session
+	inner   *goamqp.Receiver
+	state   *linkState
+	closing atomic.Bool
+	once    sync.Once
+	cancel  context.CancelFunc // ends the pump
+	pumped  chan struct{}      // closed when the pump has ended
+
+	mu        sync.Mutex
+	arrived   []arrival // waiting to be received
+	spare     []arrival
+	wake      chan struct{} // a token when arrived or err has changed
+	err       error         // why nothing arrives any more
+	unsettled unsettled     // handed out
+	next      uint64        // ID of the next delivery handed out
+	granted   int           // credit that the broker has left
+	freed     int           // settled since credit was granted
+	stopped   bool          // grant no more
+}
+
+// arrival is a message as the library handed it over.
+type arrival struct {
+	message *goamqp.Message
+	at      int64
+}
+
+// NewReceiver begins a session, attaches a receiving link and grants credit.
+// Errors are *[Error] with the peer's condition.
+func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, error) {
+	if cfg.Credit < 1 {
+		return nil, fmt.Errorf("link: credit %d: at least 1", cfg.Credit)
+	}
+	address, warning, err := ResolveAddress(cfg.Address, c.peer.Product, c.peer.Version, c.cfg.Style, RoleReceiver)
+	if err != nil {
+		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
+	}
+	r := &Receiver{conn: c, cfg: cfg, address: address, name: c.linkName(),
+		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit}
+	ctx, cancel := c.deadline(ctx)
+	defer cancel()
+	r.state = c.net.watch.add(r.name, wire.RoleReceiver)
+	if err := r.attach(ctx); err != nil {
+		c.net.watch.remove(r.name, wire.RoleReceiver)
+		return nil, c.attachFailed(cfg.Address, address, err)
+	}
+	c.attached(r.state, address, warning)
+	pump, stop := context.WithCancel(context.Background())
+	r.cancel = stop
+	go r.pump(pump)
+	return r, nil
+}
+
+func (r *Receiver) attach(ctx context.Context) (err error) {
+	if r.session, err = r.conn.inner.NewSession(ctx, nil); err != nil {
+		return err
+	}
+	// Credit by hand: it is renewed at half, and not at all after Stop. Never by
+	// draining: RabbitMQ 3.10 crashes its queue.
+	options := &goamqp.ReceiverOptions{Name: r.name, Credit: -1, SourceCapabilities: r.address.Capabilities}
+	if r.cfg.Presettled {
+		options.RequestedSenderSettleMode = goamqp.SenderSettleModeSettled.Ptr()
+	}
+	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil {
+		err = r.inner.IssueCredit(uint32(r.cfg.Credit))
+	}
+	if err != nil {
+		r.conn.endSession(r.session)
+	}
+	return err
+}
+
+// Address returns the address as attached.
+func (r *Receiver) Address() Address { return r.address }
+
+// Subscription returns what tells this receiver's copies of a topic's messages
+// from those of others, container-id/link-name; "" on a queue.
+func (r *Receiver) Subscription() string {
+	if r.address.Kind != KindTopic {
+		return ""
+	}
+	return r.conn.container + "/" + r.name
+}
+
+// Queued returns how many messages wait to be received, and how many are handed
+// out and not settled.
+func (r *Receiver) Queued() (waiting, unsettled int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.arrived), r.unsettled.count
+}
+
+// pump takes messages from the library and stamps them, and does nothing else:
+// the work of the consumer must not delay the stamp.
+func (r *Receiver) pump(ctx context.Context) {
+	defer close(r.pumped)
+	for {
+		m, err := r.inner.Receive(ctx, nil)
+		at := r.conn.cfg.Now()
+		if err != nil {
+			r.pumpEnded(err)
+			return
+		}
+		r.mu.Lock()
+		for m != nil {
+			r.granted--
+			r.arrived = append(r.arrived, arrival{m, at})
+			m = r.inner.Prefetched()
+			at = r.conn.cfg.Now()
+		}
+		r.mu.Unlock()
+		r.signal()
+	}
+}
+
+// pumpEnded keeps why the link ended.
+func (r *Receiver) pumpEnded(err error) {
+	var e *Error
+	if cause := r.cause("receive"); cause != nil {
+		e = cause
+	} else if r.closing.Load() || r.conn.closing.Load() {
+		e = &Error{Op: "receive", Address: r.cfg.Address, Description: "the link is closed"}
+	} else {
+		e = r.conn.failed("receive", r.cfg.Address, err)
+	}
+	r.mu.Lock()
+	r.err = e
+	r.mu.Unlock()
+	r.conn.event(amqp.EventDetach, r.address.Text, r.eventCause(e))
+	r.signal()
+}
+
+// eventCause is nil if we closed the link: that is no error.
+func (r *Receiver) eventCause(e *Error) error {
+	if r.closing.Load() || r.conn.closing.Load() {
+		return nil
+	}
+	return e
+}
+
+// cause returns why the link ended, nil if we ended it.
+func (r *Receiver) cause(op string) *Error {
+	return r.conn.linkCause(op, r.cfg.Address, r.state, r.closing.Load())
+}
+
+func (r *Receiver) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // a token is there
+	}
+}
+
+// Receive waits for at least one message and fills dst with as many as are there.
+// Bodies are valid until the next Receive. After the link has ended it hands out
+// what had arrived, then the cause. When ctx is done its error is in the chain.
+func (r *Receiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
+	if len(dst) == 0 {
+		return 0, errors.New("link: receive into nothing")
+	}
+	for {
+		r.mu.Lock()
+		n := r.take(dst)
+		err := r.err
+		r.mu.Unlock()
+		if n > 0 {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		select {
+		case <-r.wake:
+		case <-ctx.Done():
+			return 0, &Error{Op: "receive", Address: r.cfg.Address, Description: "stopped waiting", cause: ctx.Err()}
+		}
+	}
+}
+
+// take hands out what has arrived; r.mu is held.
+func (r *Receiver) take(dst []amqp.Delivery) int {
+	n := min(len(dst), len(r.arrived))
+	for i, a := range r.arrived[:n] {
+		dst[i] = deliver(r.next, a)
+		dst[i].Settled = r.cfg.Presettled
+		if dst[i].Settled {
+			r.free(1)
+		} else {
+			r.unsettled.add(r.next, a.message)
+		}
+		r.next++
+	}
+	// Move the rest to the front: Receive is called with room for most of it.
+	rest := copy(r.arrived, r.arrived[n:])
+	clear(r.arrived[rest:])
+	r.arrived = r.arrived[:rest]
+	return n
+}
+
+// free counts settled messages and renews the credit at half; r.mu is held.
+func (r *Receiver) free(n int) {
+	r.freed += n
+	if r.stopped || r.freed == 0 || 2*r.freed < r.cfg.Credit {
+		return
+	}
+	// It fails only while a drain is going on, and we never drain.
+	if r.inner.IssueCredit(uint32(r.freed)) == nil {
+		r.granted += r.freed
+		r.freed = 0
+	}
+}
+
+// Settle answers the deliveries first…last (inclusive) with Accepted, Rejected,
+// Released or Modified (delivery-failed) and returns the instant at which the
+// last disposition was written. Deliveries that are settled already are skipped.
+// The library writes one disposition per message.
+func (r *Receiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {
+	for id := first; id <= last; id++ {
+		r.mu.Lock()
+		m := r.unsettled.remove(id)
+		r.mu.Unlock()
+		if m == nil {
+			continue
+		}
+		if err := r.settle(m, state); err != nil {
+			return r.conn.cfg.Now(), err
+		}
+		r.mu.Lock()
+		r.free(1)
+		r.mu.Unlock()
+	}
+	return r.conn.cfg.Now(), nil
+}
+
+func (r *Receiver) settle(m *goamqp.Message, state amqp.State) (err error) {
+	ctx := context.Background() // the library bounds the write by 30 s
+	switch state {
+	case amqp.Accepted:
+		err = r.inner.AcceptMessage(ctx, m)
+	case amqp.Rejected:
+		err = r.inner.RejectMessage(ctx, m, nil)
+	case amqp.Released:
+		err = r.inner.ReleaseMessage(ctx, m)
+	case amqp.Modified:
+		err = r.inner.ModifyMessage(ctx, m, &goamqp.ModifyMessageOptions{DeliveryFailed: true})
+	default:
+		return fmt.Errorf("link: settle with state %d", state)
+	}
+	if err == nil {
+		return nil
+	}
+	if e := r.cause("settle"); e != nil {
+		return e
+	}
+	return r.conn.failed("settle", r.cfg.Address, err)
+}
+
+// Stop grants no more credit. What was granted may still arrive.
+func (r *Receiver) Stop(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	return nil
+}
+
+// quiet is how long nothing must come after Stop to be taken for the end of it.
+const quiet = 100 * time.Millisecond
+
+// Release gives back what arrived and was not received, after Stop, once the
+// credit is used up or nothing has come for a while, and returns how many
+// messages that were. Close should follow at once.
+//
+// Note: releasing earlier would bring the same messages again for what is left
+// of the credit.
+func (r *Receiver) Release(ctx context.Context) (int, error) {
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	for before, waiting := -1, 0; before != waiting; {
+		before = waiting
+		timer := time.NewTimer(quiet)
+		select {
+		case <-timer.C:
+		case <-r.pumped:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		r.mu.Lock()
+		waiting = len(r.arrived)
+		used := r.granted <= 0 || r.err != nil || ctx.Err() != nil
+		r.mu.Unlock()
+		if used {
+			break
+		}
+	}
+	r.mu.Lock()
+	left := r.arrived
+	r.arrived = nil
+	r.mu.Unlock()
+	for i, a := range left {
+		if err := r.settle(a.message, amqp.Released); err != nil {
+			return i, err
+		}
+	}
+	return len(left), nil
+}
+
+// Close detaches the link and ends its session within 2 s. Messages that are not
+// settled go back to the broker's queue.
+func (r *Receiver) Close(ctx context.Context) error {
+	r.once.Do(func() {
+		r.closing.Store(!r.state.isGone())
+		ctx, cancel := r.conn.closeDeadline(ctx)
+		defer cancel()
+		if r.inner.Close(ctx) == nil {
+			_ = r.session.Close(ctx) // its error is that of the link
+		}
+		r.cancel()
+		<-r.pumped
+		r.conn.net.watch.remove(r.name, wire.RoleReceiver)
+	})
+	if e := r.cause("close"); e != nil {
+		return e
+	}
+	return nil
+}

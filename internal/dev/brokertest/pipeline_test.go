@@ -1,0 +1,107 @@
+package brokertest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"amqpperf/format"
+	"amqpperf/internal/dev/jsonpath"
+)
+
+const many = 200_000
+
+// TestAccounting sends many messages through two producers and two consumers, over what an earlier run left in the queue.
+func TestAccounting(t *testing.T) {
+	b := newBench(t)
+	const leftovers = 1000
+	b.run("perf-send", "-q", "-o", "old.parquet", "-n", "1000", "--run", "old", b.address)
+
+	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--consumers", "2", "--idle", "5s", "--wait", "60s", b.address)
+	b.attached(recv, "recv.parquet")
+	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "200k", "--producers", "2", "--run", "new", b.address)
+	recv.want(0)
+
+	if got := b.rows("recv.parquet"); got != many+leftovers {
+		t.Errorf("the receive log has %d rows, want those of both runs: %d", got, many+leftovers)
+	}
+	b.report("send.parquet", "recv.parquet").wantCounts(map[string]int{
+		"intended": many, "sent": many, "acked": many, "accepted": many, "received": many,
+		"lost": 0, "unknown": 0, "duplicate": 0, "foreign": 0,
+	})
+	// The earlier run's messages are accounted for too, by its own log.
+	b.report("old.parquet", "recv.parquet").wantCounts(map[string]int{"intended": leftovers, "accepted": leftovers, "received": leftovers, "lost": 0, "duplicate": 0})
+
+	// Merging first must not change anything, and -f log has one line for each delivery.
+	b.run("perf-merge", "-o", "merged.parquet", "send.parquet", "recv.parquet")
+	b.report("merged.parquet").wantCounts(map[string]int{"intended": many, "received": many, "lost": 0, "duplicate": 0})
+	lines := b.run("perf-merge", "-f", "log", "merged.parquet")
+	if got := strings.Count("\n"+lines, "\nD "); got != many {
+		t.Errorf("-f log has %d deliveries, want %d", got, many)
+	}
+}
+
+// TestRunOnly tells a receiver which run it is for: what others left is settled and not logged.
+func TestRunOnly(t *testing.T) {
+	b := newBench(t)
+	b.run("perf-send", "-q", "-o", "old.parquet", "-n", "500", "--run", "old", b.address)
+	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "-n", "1000", "--run", "new", "--wait", "60s", b.address)
+	b.attached(recv, "recv.parquet")
+	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "1000", "--run", "new", b.address)
+	recv.want(0)
+	if got := b.rows("recv.parquet"); got != 1000 {
+		t.Errorf("the receive log has %d rows, want 1000", got)
+	}
+	b.report("send.parquet", "recv.parquet").wantCounts(map[string]int{"intended": 1000, "received": 1000, "lost": 0, "duplicate": 0})
+}
+
+// TestTopic gives every subscriber a copy.
+func TestTopic(t *testing.T) {
+	b := newBench(t)
+	topic := strings.Replace(b.address, "queue://", "topic://", 1)
+	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--consumers", "3", "--idle", "3s", "--wait", "60s", topic)
+	b.attached(recv, "recv.parquet")
+	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "2000", "-r", "2k", topic)
+	recv.want(0)
+	b.report("send.parquet", "recv.parquet").wantCounts(map[string]int{"intended": 2000, "accepted": 2000, "received": 6000, "lost": 0, "duplicate": 0})
+}
+
+// TestPaced checks that the times are those of this run on this machine: in order, and paced as asked.
+func TestPaced(t *testing.T) {
+	b := newBench(t)
+	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--idle", "3s", "--wait", "60s", b.address)
+	b.attached(recv, "recv.parquet")
+	before := time.Now()
+	b.run("perf-send", "-q", "-o", "send.parquet", "-r", "1000", "-d", "3s", b.address)
+	after := time.Now()
+	recv.want(0)
+	r := b.report("send.parquet", "recv.parquet")
+	r.wantCounts(map[string]int{"intended": 3000, "accepted": 3000, "received": 3000, "lost": 0})
+	for _, metric := range []string{"response", "service", "e2e", "transit"} {
+		least, err := jsonpath.Number(r.text, "/0/metrics/"+metric+"/min_ns")
+		if err != nil || least <= 0 {
+			t.Errorf("%s: minimum %v, %v: on one machine it must be above 0", metric, least, err)
+		}
+		n, err := jsonpath.Number(r.text, "/0/metrics/"+metric+"/n")
+		if err != nil || n != 3000 {
+			t.Errorf("%s: n is %v, %v", metric, n, err)
+		}
+	}
+	l, err := format.Open(b.path("send.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	rows := &format.Send{}
+	if err := l.Read(rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range rows.Intended {
+		if i > 0 && at-rows.Intended[i-1] != int64(time.Millisecond) {
+			t.Fatalf("row %d was intended %v after the one before, want 1ms", i, time.Duration(at-rows.Intended[i-1]))
+		}
+		if at < before.UnixNano() || rows.Acked[i] > after.UnixNano() || rows.Acked[i] <= rows.Sent[i] {
+			t.Fatalf("row %d: intended %d, sent %d, acked %d: not within [%d, %d]", i, at, rows.Sent[i], rows.Acked[i], before.UnixNano(), after.UnixNano())
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package live
+
+// Send is what senders count. Counters are totals since the start.
+type Send struct {
+	Rows      int64 `json:"rows"`
+	Sent      int64 `json:"sent"`
+	Blocked   int64 `json:"blocked"`   // had to wait for window, credit, session or socket
+	Completed int64 `json:"completed"` // answered, whatever the answer
+
+	Accepted   int64 `json:"accepted"`
+	Rejected   int64 `json:"rejected"`
+	Released   int64 `json:"released"`
+	Modified   int64 `json:"modified"`
+	Presettled int64 `json:"presettled"`
+	Unsettled  int64 `json:"unsettled"`
+	Failed     int64 `json:"failed"`
+	Unsent     int64 `json:"unsent"`
+	Stray      int64 `json:"stray_answers"` // answers to messages that had one, or never were
+
+	Outstanding int64 `json:"-"` // now: without an answer
+	Due         int64 `json:"-"` // now: intended and not sent
+
+	// sent − intended and acked − sent, of messages intended after the warm-up
+	// and during it.
+	Delay       Histogram `json:"-"`
+	Ack         Histogram `json:"-"`
+	WarmupDelay Histogram `json:"-"`
+	WarmupAck   Histogram `json:"-"`
+}
+
+// Add adds the counters and histograms of o.
+func (s *Send) Add(o *Send) {
+	s.Rows += o.Rows
+	s.Sent += o.Sent
+	s.Blocked += o.Blocked
+	s.Completed += o.Completed
+	s.Accepted += o.Accepted
+	s.Rejected += o.Rejected
+	s.Released += o.Released
+	s.Modified += o.Modified
+	s.Presettled += o.Presettled
+	s.Unsettled += o.Unsettled
+	s.Failed += o.Failed
+	s.Unsent += o.Unsent
+	s.Stray += o.Stray
+	s.Outstanding += o.Outstanding
+	s.Due += o.Due
+	s.Delay.Merge(&o.Delay)
+	s.Ack.Merge(&o.Ack)
+	s.WarmupDelay.Merge(&o.WarmupDelay)
+	s.WarmupAck.Merge(&o.WarmupAck)
+}
+
+// ResetHistograms empties the histograms.
+func (s *Send) ResetHistograms() {
+	s.Delay.Reset()
+	s.Ack.Reset()
+	s.WarmupDelay.Reset()
+	s.WarmupAck.Reset()
+}

@@ -1,0 +1,178 @@
+// Package produce sends what a schedule intends through a link and makes a row
+// of every message, whatever became of it.
+//
+// A Producer stands between the pacer, which hands over what is due and never
+// waits, and a link, which may wait for credit, the session or the socket. In
+// between is the window (at most so many messages without an answer). What is
+// due and cannot be sent yet costs a few words per wake of the pacer, not per
+// message, because the schedule can be asked for the instants again.
+//
+// The order of the instants of a message is fixed by construction: intended
+// comes from the schedule alone; ready from the pacer before any wait; sent is
+// read by the link after every wait; acked by the link's reader. A message is
+// registered before it is submitted, so an answer can never arrive for one
+// that is not known yet.
+//
+// A Producer takes one lock of its own and shares none with others. Nothing is
+// allocated per message.
+package produce
+
+import (
+	"context"
+	"sync"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp"
+	"amqpperf/internal/load/live"
+	"amqpperf/internal/load/recorder"
+	"amqpperf/internal/load/schedule"
+	"amqpperf/timestamp"
+)
+
+// Link is what a Producer needs of a sending link. The link calls back: the
+// Producer is its amqp.Body and amqp.Sink.
+type Link interface {
+	// Submit sends the messages in order and waits for credit, session and
+	// socket as it must, never for settlement. It sets Sent and Wait of what it
+	// sent and returns how many that were; an error if fewer than all, which is
+	// that of ctx if the wait was cut short and otherwise means the link is gone.
+	// Body.Append is called within Submit only, before the write of the message.
+	Submit(ctx context.Context, messages []amqp.Message) (int, error)
+	Close(ctx context.Context) error
+}
+
+// Config is what a Producer is made of.
+type Config struct {
+	Run         string
+	Sender      int32
+	Producer    int32
+	Destination string // as typed
+	Connection  int32
+	Size        int32 // of a body, at least timestamp.Size(Run)
+	// Window is the largest number of messages without an answer.
+	Window int
+	Clock  *timestamp.Clock
+	// Schedule says when messages are intended, from Start. Nil is the closed loop:
+	// a message is intended at the instant at which a window slot became free.
+	Schedule schedule.Schedule
+	// Start is the instant of the schedule's offset 0, in a closed loop that of
+	// the first messages.
+	Start int64
+	// Filler follows the stamp in a body; see the function Filler.
+	Filler []byte
+	// Count ends a closed loop after so many messages; schedule.Unbounded if not.
+	Count int64
+	// Measured is the end of the warm-up: messages intended earlier are left out
+	// of the aggregated statistics, never out of the log.
+	Measured int64
+	// Write takes a finished row (a recorder's lane). It is called with the
+	// producer's lock held, by different goroutines, and must not keep the row or
+	// call back.
+	Write func(*recorder.SendRow)
+	// OnDown is told once that the link is gone, under the same conditions as
+	// Write. It may be nil.
+	OnDown func(error)
+}
+
+// Producer sends the messages of one link.
+type Producer struct {
+	cfg   Config
+	stamp stamper
+
+	wake chan struct{} // capacity 1
+
+	mu       sync.Mutex
+	window   window
+	backlog  backlog
+	waits    waits
+	freed    instants // closed loop: slots that became free and are not taken yet
+	initial  int      // closed loop: slots never taken yet, free from Start
+	next     int64    // seq of the next message to be registered
+	finished bool
+	end      int64            // closed loop: slots that became free at or after it are not taken
+	waiting  bool             // Run sleeps on wake
+	down     error            // why the link is gone: nothing more is sent
+	cause    string           // its text
+	lost     bool             // Down was called: no more answers
+	row      recorder.SendRow // scratch
+	stats    live.Send
+
+	settling bool  // Run waits for the last answers
+	told     int64 // messages below have had a provisional row
+
+	// Of Run alone: what is being submitted, and what the producer had waited
+	// for when each of it became ready.
+	batch []amqp.Message
+	snaps []spent
+}
+
+// What is submitted at once is bounded, because the window is looked at and the
+// clock is read once per batch. The batch starts small and grows on demand, for
+// a thousand producers at ten messages a second.
+const (
+	firstBatch = 8
+	maxBatch   = 256
+)
+
+// New returns a Producer. Its link is opened with it as Body and Sink before Run.
+func New(cfg Config) *Producer {
+	p := &Producer{
+		cfg:   cfg,
+		stamp: newStamper(cfg),
+		wake:  make(chan struct{}, 1),
+		end:   schedule.Unbounded,
+	}
+	p.window.limit = cfg.Window
+	if cfg.Schedule == nil {
+		p.initial = cfg.Window
+	}
+	return p
+}
+
+// closed reports whether this is a closed loop.
+func (p *Producer) closed() bool { return p.cfg.Schedule == nil }
+
+// Finish says that nothing new is intended from the instant end on. In an open
+// loop the pacer has stopped and has offered everything. Run returns when what
+// is due has been sent and answered, or when its context ends.
+func (p *Producer) Finish(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished = true
+	p.end = min(p.end, end)
+	p.notify()
+}
+
+// notify wakes Run if it sleeps. The lock is held.
+func (p *Producer) notify() {
+	if !p.waiting {
+		return
+	}
+	p.waiting = false
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sleep gives up the lock until notify or the end of ctx.
+func (p *Producer) sleep(ctx context.Context) {
+	p.waiting = true
+	p.mu.Unlock()
+	select {
+	case <-p.wake:
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	p.waiting = false
+}
+
+// begin starts p.row for a message that was never sent.
+func (p *Producer) begin(seq, intended, ready int64) *recorder.SendRow {
+	p.row = recorder.SendRow{
+		Producer: p.cfg.Producer, Seq: seq, Destination: p.cfg.Destination, Size: p.cfg.Size, Connection: p.cfg.Connection,
+		Intended: intended, Ready: ready, Sent: format.Null, Acked: format.Null,
+		Outcome: format.Unsent, Wait: format.WaitNone,
+	}
+	return &p.row
+}

@@ -1,0 +1,57 @@
+package produce
+
+import (
+	"amqpperf/format"
+	"amqpperf/internal/amqp"
+	"amqpperf/internal/load/live"
+)
+
+// measured reports whether a message counts in the aggregated statistics.
+func (p *Producer) measured(intended int64) bool { return intended >= p.cfg.Measured }
+
+func (p *Producer) countSent(r *record, sent int64) {
+	p.stats.Sent++
+	if r.wait != amqp.WaitNone {
+		p.stats.Blocked++
+	}
+	if p.measured(r.intended) {
+		p.stats.Delay.Record(sent - r.intended)
+	} else {
+		p.stats.WarmupDelay.Record(sent - r.intended)
+	}
+}
+
+// write hands over the row in p.row.
+func (p *Producer) write() {
+	p.stats.Rows++
+	switch p.row.Outcome {
+	case format.Accepted:
+		p.stats.Accepted++
+	case format.Rejected:
+		p.stats.Rejected++
+	case format.Released:
+		p.stats.Released++
+	case format.Modified:
+		p.stats.Modified++
+	case format.Presettled:
+		p.stats.Presettled++
+	case format.Unsettled:
+		p.stats.Unsettled++
+	case format.Failed:
+		p.stats.Failed++
+	case format.Unsent:
+		p.stats.Unsent++
+	}
+	p.cfg.Write(&p.row)
+}
+
+// Collect adds the counters to s and moves what the histograms have counted
+// since the last call into those of s.
+func (p *Producer) Collect(s *live.Send) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Outstanding = int64(p.window.outstanding)
+	p.stats.Due = p.due()
+	s.Add(&p.stats)
+	p.stats.ResetHistograms()
+}

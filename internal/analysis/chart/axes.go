@@ -15,12 +15,19 @@ func setLinearAxis(a *plot.Axis, lo, hi float64, t ticker) {
 	a.Min, a.Max, a.Tick.Marker, a.Scale = lo, hi, t, plot.LinearScale{}
 }
 
-// secondRange returns the range of the time axis: from 0 or the first instant
-// before it to the last.
+// secondRange returns the range of the time axis: from 0, or the first instant
+// before it, to the last, or the tick that is close behind it: points stand in
+// the middle of their second.
 func secondRange(l limits) (float64, float64) {
 	lo, hi := min(0, l.x0), l.x1
 	if hi <= lo {
-		hi = lo + 1
+		return lo, lo + 1
+	}
+	if t := secondTicks(lo, hi); len(t) > 1 {
+		step := t[1].Value - t[0].Value
+		if up := math.Ceil(hi/step) * step; up-hi <= (hi-lo)*0.03 {
+			hi = up
+		}
 	}
 	return lo, hi
 }

@@ -28,6 +28,8 @@ type figure struct {
 	title   string
 	legend  []legendEntry
 	plots   []*plot.Plot
+	yLabels []string // one for each plot
+	xLabel  string   // below the last plot
 	notes   []string
 	empty   bool // there is no data: say so
 	pixel   vg.Length
@@ -97,18 +99,17 @@ func newFigure(title string, caption Caption, dpi int) *figure {
 	return f
 }
 
-// newPlot returns a plot with the house style, without data.
-func (f *figure) newPlot(xLabel, yLabel string) *plot.Plot {
+// addPlot adds a plot in the house style, without data, below those there are.
+//
+// The labels of its axes are drawn by the figure: gonum reserves room for them
+// where the middle of a logarithmic axis would be on a linear one.
+func (f *figure) addPlot(yLabel string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
 	p.TextHandler = f.theme.style(tickSize, false, black()).Handler
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		x, y := a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign
-		rotation := a.Label.TextStyle.Rotation
 		a.Label.TextStyle = f.theme.style(labelSize, false, grey(0x30))
-		a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign, a.Label.TextStyle.Rotation = x, y, rotation
-		a.Label.Padding = vg.Points(6)
-		x, y = a.Tick.Label.XAlign, a.Tick.Label.YAlign
+		x, y := a.Tick.Label.XAlign, a.Tick.Label.YAlign
 		a.Tick.Label = f.theme.style(tickSize, false, grey(0x30))
 		a.Tick.Label.XAlign, a.Tick.Label.YAlign = x, y
 		a.LineStyle = draw.LineStyle{Color: grey(0x60), Width: vg.Points(0.75)}
@@ -116,7 +117,9 @@ func (f *figure) newPlot(xLabel, yLabel string) *plot.Plot {
 		a.Tick.Length = vg.Points(4)
 		a.Padding = 0
 	}
-	p.X.Label.Text, p.Y.Label.Text = xLabel, yLabel
+	p.X.Tick.Length = vg.Points(6) // keeps its labels off the lowest one of y
+	f.plots = append(f.plots, p)
+	f.yLabels = append(f.yLabels, yLabel)
 	return p
 }
 

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"image/color"
+	"math"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -140,7 +141,7 @@ func (f *figure) drawLegend(area *draw.Canvas) {
 			x = area.Min.X
 			area.Max.Y -= row
 		}
-		middle := area.Max.Y - lineHeight(name)/2
+		middle := area.Max.Y - lineHeight(name)*0.56
 		f.drawSample(area, e, x, middle)
 		put(area, name, x+sample+vg.Points(5), label)
 		if extra != "" {
@@ -193,8 +194,14 @@ func (f *figure) drawEmpty(area draw.Canvas) {
 	area.FillText(sty, area.Center(), "no data")
 }
 
-// drawPlots stacks the plots with their data areas aligned.
+// drawPlots stacks the plots with their data areas aligned, and labels them.
 func (f *figure) drawPlots(area draw.Canvas) {
+	sty := f.theme.style(labelSize, false, grey(0x30))
+	sty.XAlign = draw.XCenter
+	left := area.Min.X
+	area.Min.X += lineHeight(sty) + vg.Points(8)
+	bottom := area.Min.Y
+	area.Min.Y += lineHeight(sty) + vg.Points(4)
 	grid := make([][]*plot.Plot, len(f.plots))
 	for i, p := range f.plots {
 		grid[i] = []*plot.Plot{p}
@@ -202,5 +209,19 @@ func (f *figure) drawPlots(area draw.Canvas) {
 	tiles := draw.Tiles{Rows: len(f.plots), Cols: 1, PadY: vg.Points(8)}
 	for i, row := range plot.Align(grid, tiles, area) {
 		f.plots[i].Draw(row[0])
+		data := f.plots[i].DataCanvas(row[0])
+		y := sty
+		y.Rotation, y.YAlign = math.Pi/2, draw.YTop
+		label := fit(f.yLabels[i], sty, row[0].Max.Y-row[0].Min.Y)
+		middle := (data.Min.Y + data.Max.Y) / 2
+		// A label longer than the data area keeps inside the plot's.
+		half := sty.Width(label) / 2
+		middle = min(max(middle, row[0].Min.Y+half), row[0].Max.Y-half)
+		area.FillText(y, vg.Point{X: left, Y: middle}, label)
+		if i == len(f.plots)-1 {
+			x := sty
+			x.YAlign = draw.YTop
+			area.FillText(x, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + lineHeight(sty)}, fit(f.xLabel, sty, data.Max.X-data.Min.X))
+		}
 	}
 }

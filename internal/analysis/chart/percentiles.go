@@ -68,7 +68,7 @@ func percentilesTitle(data Percentiles) string {
 	if len(names) == 0 || len(names) > 4 {
 		return "Latency by percentile"
 	}
-	return "Latency by percentile, " + strings.Join(names, ", ")
+	return "Latency by percentile (" + strings.Join(names, ", ") + ")"
 }
 
 // limits is the range of what is drawn.
@@ -103,7 +103,8 @@ func rangeOf(curves []preparedCurve) limits {
 }
 
 func (f *figure) addCurves(curves []preparedCurve, l limits) {
-	p := f.newPlot("percentile (every further nine has the same width)", "latency")
+	f.xLabel = "percentile (each further nine has the same width)"
+	p := f.addPlot("latency (log scale)")
 	x1 := max(4, l.x1*1.05)
 	// Six decades show every latency worth seeing; a lag of nanoseconds beside
 	// stalls of minutes is cut at the bottom.
@@ -125,7 +126,6 @@ func (f *figure) addCurves(curves []preparedCurve, l limits) {
 	for _, c := range curves {
 		p.Add(whiskers{marks: drawable(c.Marks), pen: c.pen})
 	}
-	f.plots = append(f.plots, p)
 }
 
 func bandOf(c preparedCurve) band {
@@ -149,23 +149,51 @@ func drawable(marks []Mark) []Mark {
 	return out
 }
 
-// curveLegend names the curves with the quantiles of their tables, notes where
-// they become infinite, and names the baseline once.
+// curveLegend names the curves with the quantiles of their tables, names the
+// baseline once, and explains the marks.
 func (f *figure) curveLegend(curves []preparedCurve, baselineName string) {
-	baseline := false
+	var baseline, bars, hollow, open bool
+	var bands []legendEntry
 	for _, c := range curves {
 		if c.Infinite > 0 {
-			f.notes = append(f.notes, fmt.Sprintf("%s: %s %% of the messages never got there; quantiles beyond %s %% are infinite",
+			f.notes = append(f.notes, fmt.Sprintf("%s: %s %% of the messages have no answer; quantiles beyond %s %% are infinite",
 				c.Name, significant(100*c.Infinite, 3), significant(100*(1-c.Infinite), 6)))
+		}
+		for _, m := range drawable(c.Marks) {
+			hollow = hollow || m.Uncertain
+			open = open || math.IsInf(m.High, 1)
+			bars = bars || m.Low > 0 && !math.IsNaN(m.High)
 		}
 		if c.baseline {
 			baseline = baseline || len(c.line) > 0
 			continue
 		}
 		f.legend = append(f.legend, legendEntry{name: c.Name, detail: markText(c.Marks), pen: c.pen, glyph: len(c.Marks) > 0})
+		if b := bandOf(c); len(b.low) > 1 {
+			bands = append(bands, legendEntry{name: "bracket of " + c.Name, fill: b.color})
+		}
 	}
+	f.legend = append(f.legend, bands...)
 	if baseline {
 		f.legend = append(f.legend, baselineEntry(baselineName))
+	}
+	f.noteMarks(bars, hollow, open)
+}
+
+// noteMarks explains the marks that are in the picture.
+func (f *figure) noteMarks(bars, hollow, open bool) {
+	var parts []string
+	if bars {
+		parts = append(parts, "bars: 95 % intervals")
+	}
+	if open {
+		parts = append(parts, "arrow: the run is too short for an upper limit")
+	}
+	if hollow {
+		parts = append(parts, "hollow, in parentheses: too few events to rely on")
+	}
+	if len(parts) > 0 {
+		f.notes = append(f.notes, strings.Join(parts, "; "))
 	}
 }
 

@@ -27,7 +27,7 @@ func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		if len(points) == 1 {
 			if c.Contains(points[0]) {
-				dot := draw.GlyphStyle{Color: l.style.Color, Radius: l.style.Width * 1.25, Shape: draw.CircleGlyph{}}
+				dot := draw.GlyphStyle{Color: l.style.Color, Radius: max(l.style.Width*1.5, vg.Points(2.5)), Shape: draw.CircleGlyph{}}
 				c.DrawGlyph(dot, points[0])
 			}
 			continue
@@ -37,7 +37,7 @@ func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // whiskers draws the quantiles of a table: a glyph, and its interval as a
-// vertical bar. A limit that is unknown is an arrow to the edge.
+// vertical bar. An upper limit that is infinite is an arrow.
 type whiskers struct {
 	marks []Mark
 	pen   pen
@@ -54,7 +54,7 @@ func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		if m.Low > 0 && !math.IsInf(m.Low, 0) && !math.IsNaN(m.High) {
-			low, high := max(trY(m.Low), c.Min.Y), c.Max.Y
+			low, high := max(trY(m.Low), c.Min.Y), min(y+vg.Points(16), c.Max.Y)
 			open := math.IsInf(m.High, 1)
 			if !open {
 				high = min(trY(m.High), c.Max.Y)

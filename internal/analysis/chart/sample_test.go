@@ -58,6 +58,9 @@ func newSample(seed uint64, scale float64) sampleRun {
 	return s
 }
 
+// samples returns a run and a slower one to compare it with.
+func samples() (run, base sampleRun) { return newSample(1, 1), newSample(2, 1.35) }
+
 func (s sampleRun) e2e() []float64 {
 	out := make([]float64, len(s.recv))
 	for i := range out {
@@ -165,24 +168,22 @@ func sampleCaption(finding string) Caption {
 	}
 }
 
-func samplePercentiles() Percentiles {
-	run, base := newSample(1, 1), newSample(2, 1.35)
+func samplePercentiles(run, base sampleRun) Percentiles {
 	response := curveOf("response", run.response)
 	for _, p := range response.Points {
 		response.Band = append(response.Band, BandPoint{Tail: p.Tail, Low: p.Value * 0.94, High: p.Value})
 	}
 	return Percentiles{
-		Caption:      sampleCaption("One pause of 120 ms reaches 240 of 120,000 messages: service shows 100 of them, response all."),
+		Caption:      sampleCaption("One pause of 120 ms: with a window of 100, service shows 100 slow messages and response shows 300."),
 		Curves:       []Curve{curveOf("service", run.service), response, curveOf("e2e", run.e2e())},
 		Baseline:     []Curve{curveOf("service", base.service), curveOf("response", base.response)},
 		BaselineName: "artemis 2.42 trunk",
 	}
 }
 
-func sampleLatency() Latency {
-	run, base := newSample(1, 1), newSample(2, 1.35)
+func sampleLatency(run, base sampleRun) Latency {
 	return Latency{
-		Caption:      sampleCaption("p99 is 0.5 ms outside of the pauses; the pause at 33 s lifts it to 112 ms."),
+		Caption:      sampleCaption("p99 is 0.5 ms in quiet seconds; pauses lift it to 5 ms, that at 33 s to 112 ms."),
 		Metric:       "response",
 		Lines:        perSecond(run.intended, run.response, run.seconds),
 		Baseline:     perSecond(base.intended, base.response, base.seconds),
@@ -191,8 +192,7 @@ func sampleLatency() Latency {
 	}
 }
 
-func sampleRates() Rates {
-	run, base := newSample(1, 1), newSample(2, 1.35)
+func sampleRates(run, base sampleRun) Rates {
 	lines := func(s sampleRun) RateLines {
 		return RateLines{Intended: ratePoints(s.intended, s.seconds), Sent: ratePoints(s.sent, s.seconds), Acked: ratePoints(s.acked, s.seconds), Received: ratePoints(s.recv, s.seconds)}
 	}
@@ -205,10 +205,9 @@ func sampleRates() Rates {
 	}
 }
 
-func sampleBacklog() Backlog {
-	run, base := newSample(1, 1), newSample(2, 1.35)
+func sampleBacklog(run, base sampleRun) Backlog {
 	return Backlog{
-		Caption:      sampleCaption("The broker holds at most 1,700 messages, all drained 4 s after the consumer recovers."),
+		Caption:      sampleCaption("The broker holds 2,000 messages when the slow consumer recovers, and drains them in 1.5 s."),
 		Lines:        BacklogLines{InFlight: levelPoints(run.sent, run.acked, run.seconds), InBroker: levelPoints(run.sent, run.recv, run.seconds)},
 		Baseline:     BacklogLines{InFlight: levelPoints(base.sent, base.acked, base.seconds), InBroker: levelPoints(base.sent, base.recv, base.seconds)},
 		BaselineName: "artemis 2.42 trunk",
@@ -219,6 +218,7 @@ func sampleBacklog() Backlog {
 
 // pictures are all cases that are drawn in tests, by name.
 func pictures() map[string]func(o Options) (*figure, error) {
+	run, base := samples()
 	all := map[string]func(o Options) (*figure, error){}
 	add := func(name string, fig func(o Options) (*figure, error)) { all[name] = fig }
 	perc := func(d Percentiles) func(o Options) (*figure, error) {
@@ -236,26 +236,30 @@ func pictures() map[string]func(o Options) (*figure, error) {
 	backlog := func(d Backlog) func(o Options) (*figure, error) {
 		return func(o Options) (*figure, error) { return backlogFigure(o, d) }
 	}
-	add("percentiles", perc(samplePercentiles()))
-	alone := samplePercentiles()
+	add("percentiles", perc(samplePercentiles(run, base)))
+	alone := samplePercentiles(run, base)
 	alone.Baseline, alone.Curves = nil, alone.Curves[:2]
 	add("percentiles-alone", perc(alone))
 	add("percentiles-empty", perc(Percentiles{Caption: sampleCaption("Nothing was sent.")}))
 	add("percentiles-one", perc(Percentiles{Curves: []Curve{curveOf("response", []float64{1.5e6})}}))
 	add("percentiles-equal", perc(Percentiles{Curves: []Curve{curveOf("response", slices.Repeat([]float64{2e6}, 5000))}}))
-	lost := Percentiles{Caption: sampleCaption("0.2 % were lost."), Curves: []Curve{curveOf("response", newSample(3, 1).response)}}
+	lost := Percentiles{Caption: sampleCaption("0.2 % were lost."), Curves: []Curve{curveOf("response", base.response)}}
 	lost.Curves[0].Infinite = 0.002
 	lost.Curves[0].Points = slices.DeleteFunc(lost.Curves[0].Points, func(p CurvePoint) bool { return p.Tail < 0.002 })
 	lost.Curves[0].Points = append(lost.Curves[0].Points, CurvePoint{0.001, math.Inf(1)}, CurvePoint{0, 5}, CurvePoint{0.0001, math.NaN()})
 	lost.Curves[0].Marks[3].Value, lost.Curves[0].Marks[4].Value = math.Inf(1), math.Inf(1)
 	lost.Stamps = []Stamp{{Fail, "C1 240 messages lost"}, {Warn, "C10 p99.99 from few events"}}
 	add("percentiles-lost", perc(lost))
-	many := samplePercentiles()
+	many := samplePercentiles(run, base)
 	many.Name = "a name of a run that goes on and on " + fmt.Sprint(slices.Repeat([]string{"and on"}, 40))
 	many.Labels = append(many.Labels, slices.Repeat([]string{"label=with a long value"}, 20)...)
 	many.Finding = fmt.Sprint(slices.Repeat([]string{"a finding of many words"}, 30))
 	for i, m := range []string{"transit", "lag", "blocked", "queued", "work", "handled"} {
-		c := curveOf(m, newSample(uint64(10+i), 0.5+float64(i)/5).service)
+		values := slices.Clone(base.service[:10_000])
+		for k := range values {
+			values[k] *= 0.2 + float64(i)/5
+		}
+		c := curveOf(m, values)
 		many.Curves = append(many.Curves, c)
 	}
 	many.Stamps = slices.Repeat([]Stamp{{Fail, "C2 offered rate not reached"}, {Warn, "C3 generator lag"}}, 5)
@@ -266,29 +270,34 @@ func pictures() map[string]func(o Options) (*figure, error) {
 	letters.Labels = []string{"größe=1 KiB", "город=Москва", "λ=2k"}
 	add("percentiles-letters", perc(letters))
 
-	add("latency", latency(sampleLatency()))
-	noBase := sampleLatency()
+	add("latency", latency(sampleLatency(run, base)))
+	noBase := sampleLatency(run, base)
 	noBase.Baseline = LatencyLines{}
 	noBase.Spans = append(noBase.Spans, Span{"stall", 33.2, 33.5})
 	add("latency-alone", latency(noBase))
 	add("latency-empty", latency(Latency{Lines: LatencyLines{P50: []Point{{0.5, math.NaN()}}}}))
 	add("latency-one", latency(Latency{Lines: LatencyLines{P50: []Point{{0.5, 1e6}}, P99: []Point{{0.5, 2e6}}, Max: []Point{{0.5, 2e6}}}}))
-	million := Latency{Caption: sampleCaption("One value of 5 s among a million."), Lines: LatencyLines{P50: make([]Point, 1_000_000)}}
-	rng := rand.New(rand.NewPCG(9, 9))
-	for i := range million.Lines.P50 {
-		million.Lines.P50[i] = Point{float64(i) / 1000, 1e6 * (1 + 0.1*rng.Float64())}
-	}
-	million.Lines.P50[345_678].Value = 5e9
-	add("latency-million", latency(million))
-	add("rates", rates(sampleRates()))
-	ratesAlone := sampleRates()
+	add("latency-million", func(o Options) (*figure, error) { return latencyFigure(o, millionPoints()) })
+	add("rates", rates(sampleRates(run, base)))
+	ratesAlone := sampleRates(run, base)
 	ratesAlone.Baseline = RateLines{}
 	add("rates-alone", rates(ratesAlone))
-	add("backlog", backlog(sampleBacklog()))
-	small := sampleBacklog()
+	add("backlog", backlog(sampleBacklog(run, base)))
+	small := sampleBacklog(run, base)
 	small.Baseline = BacklogLines{}
 	small.Window = 1000
 	add("backlog-alone", backlog(small))
 	add("backlog-negative", backlog(Backlog{Lines: BacklogLines{InBroker: []Point{{0, 0}, {1, -5}, {2, 3}}}}))
 	return all
+}
+
+// millionPoints is a run of a million points and one spike.
+func millionPoints() Latency {
+	data := Latency{Caption: sampleCaption("One value of 5 s among a million."), Lines: LatencyLines{P50: make([]Point, 1_000_000)}}
+	rng := rand.New(rand.NewPCG(9, 9))
+	for i := range data.Lines.P50 {
+		data.Lines.P50[i] = Point{float64(i) / 1000, 1e6 * (1 + 0.1*rng.Float64())}
+	}
+	data.Lines.P50[345_678].Value = 5e9
+	return data
 }

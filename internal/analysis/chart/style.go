@@ -79,26 +79,27 @@ func (p pen) asBaseline() pen {
 	return pen{color: tint(p.color, 0.6), width: max(1, p.width*0.8), dash: []float64{5, 2.5}, glyph: p.glyph}
 }
 
-// curvePen is the pen of a metric: the same in every picture, whatever else is
-// drawn beside it.
+// curvePen is the pen of a metric, the n-th drawn: the colour is the same in
+// every picture, whatever else is drawn beside it. Later curves are narrower, so
+// that those below them are seen where they run together.
 func curvePen(metric string, n int) pen {
 	known := map[string]pen{
-		"service":  {color: blue(), glyph: draw.SquareGlyph{}},
+		"service":  {color: blue(), glyph: draw.BoxGlyph{}},
 		"response": {color: vermilion(), glyph: draw.CircleGlyph{}},
 		"e2e":      {color: green(), glyph: draw.PyramidGlyph{}},
 		"transit":  {color: sky(), glyph: draw.TriangleGlyph{}},
 		"lag":      {color: grey(0x78), glyph: draw.PlusGlyph{}},
 		"blocked":  {color: orange(), glyph: draw.CrossGlyph{}},
-		"queued":   {color: purple(), glyph: draw.BoxGlyph{}},
+		"queued":   {color: purple(), glyph: draw.SquareGlyph{}},
 		"work":     {color: black(), glyph: draw.RingGlyph{}},
 		"handled":  {color: color.NRGBA{0x80, 0x5a, 0x2b, 0xff}, glyph: draw.SquareGlyph{}},
 	}
 	p, ok := known[metric]
 	if !ok {
 		colors := []color.NRGBA{blue(), vermilion(), green(), purple(), orange(), sky()}
-		glyphs := []draw.GlyphDrawer{draw.SquareGlyph{}, draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.TriangleGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{}}
+		glyphs := []draw.GlyphDrawer{draw.BoxGlyph{}, draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{}}
 		p = pen{color: colors[n%len(colors)], glyph: glyphs[n%len(glyphs)]}
 	}
-	p.width = 1.75
+	p.width = max(1.2, 3-0.6*float64(n))
 	return p
 }

@@ -66,10 +66,11 @@ func latencyTicks(lo, hi float64) ticker {
 	return ticks
 }
 
-// latencyRange widens a range of positive ns to ticks of 1, 2, 5.
+// latencyRange widens a range of positive ns to ticks of 1, 2, 5, so that no
+// line lies on the edge.
 func latencyRange(lo, hi float64) (float64, float64) {
-	down := step125(lo*1.0001, -1)
-	up := step125(hi*0.9999, +1)
+	down := step125(lo*0.98, -1)
+	up := step125(hi*1.02, +1)
 	for up < down*5 { // at least a range that has two labels
 		down, up = step125(down*0.99, -1), step125(up*1.01, +1)
 	}

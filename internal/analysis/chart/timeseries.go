@@ -3,8 +3,7 @@ package chart
 import (
 	"image/color"
 	"io"
-
-	"gonum.org/v1/plot"
+	"slices"
 )
 
 // series is a named line over time and how it is drawn.
@@ -37,12 +36,12 @@ func DrawLatency(w io.Writer, format string, o Options, data Latency) error {
 }
 
 func latencyFigure(o Options, data Latency) (*figure, error) {
-	return timeFigure(o, "Latency over time, "+orElse(data.Metric, "response"), data.Caption, data.Spans, data.BaselineName, latencyPanel(data))
+	return timeFigure(o, "Latency over time ("+orElse(data.Metric, "response")+")", data.Caption, data.Spans, data.BaselineName, latencyPanel(data))
 }
 
 func latencyPanel(data Latency) panel {
 	l, b := data.Lines, data.Baseline
-	return panel{yLabel: "latency", log: true, series: []series{
+	return panel{yLabel: "latency (log scale)", log: true, series: []series{
 		{name: "max", points: l.Max, baseline: b.Max, pen: pen{color: grey(0xa8), width: 1}},
 		{name: "p99.9", points: l.P999, baseline: b.P999, pen: pen{color: orange(), width: 1.1}},
 		{name: "p99", points: l.P99, baseline: b.P99, pen: pen{color: vermilion(), width: 1.4}},
@@ -72,7 +71,7 @@ func ratesPanel(data Rates) panel {
 		{name: "intended", points: l.Intended, baseline: b.Intended, pen: pen{color: grey(0xc4), width: 5}},
 		{name: "sent", points: l.Sent, baseline: b.Sent, pen: pen{color: blue(), width: 3}},
 		{name: "acked", points: l.Acked, baseline: b.Acked, pen: pen{color: orange(), width: 1.8}},
-		{name: "received", points: l.Received, baseline: b.Received, pen: pen{color: color.NRGBA{0x00, 0x5a, 0x41, 0xff}, width: 0.9}},
+		{name: "received", points: l.Received, baseline: b.Received, pen: pen{color: color.NRGBA{0x00, 0x5a, 0x41, 0xff}, width: 1}},
 	}}
 }
 
@@ -89,27 +88,38 @@ func DrawBacklog(w io.Writer, format string, o Options, data Backlog) error {
 }
 
 func backlogFigure(o Options, data Backlog) (*figure, error) {
-	return timeFigure(o, "Backlog over time", data.Caption, data.Spans, data.BaselineName, backlogPanels(data)...)
+	panels := backlogPanels(data)
+	if data.Window > 0 && panels[len(panels)-1].level == 0 {
+		data.Notes = append(slices.Clip(data.Notes), "the window of "+count(data.Window)+" is far above what was in flight and not drawn")
+	}
+	return timeFigure(o, "Backlog over time", data.Caption, data.Spans, data.BaselineName, panels...)
 }
 
-// dwarfs is the ratio of peaks beyond which two lines do not share an axis.
-const dwarfs = 15
+const (
+	dwarfs   = 15 // ratio of peaks beyond which two lines do not share an axis
+	farAbove = 4  // ratio beyond which the window is not drawn
+)
 
 func backlogPanels(data Backlog) []panel {
+	window := data.Window
 	flight := series{name: "in flight (sent − acked)", points: data.Lines.InFlight, baseline: data.Baseline.InFlight, pen: pen{color: vermilion(), width: 1.5}}
 	broker := series{name: "in broker (sent − received)", points: data.Lines.InBroker, baseline: data.Baseline.InBroker, pen: pen{color: blue(), width: 1.9}}
-	a, b := peak(flight, data.Window), peak(broker, 0)
+	a, b := peak(flight), peak(broker)
+	if window > farAbove*a {
+		window = 0 // it would squeeze the data; the figure has a note instead
+	}
+	a = max(a, window)
 	if a > 0 && b > 0 && (a > dwarfs*b || b > dwarfs*a) {
 		return []panel{
 			{yLabel: "messages in broker", series: []series{broker}},
-			{yLabel: "messages in flight", series: []series{flight}, level: data.Window},
+			{yLabel: "messages in flight", series: []series{flight}, level: window},
 		}
 	}
-	return []panel{{yLabel: "messages", series: []series{broker, flight}, level: data.Window}}
+	return []panel{{yLabel: "messages", series: []series{broker, flight}, level: window}}
 }
 
-func peak(s series, least float64) float64 {
-	top := least
+func peak(s series) float64 {
+	top := 0.0
 	for _, points := range [][]Point{s.points, s.baseline} {
 		segs, _ := segments(points, false)
 		for _, seg := range segs {
@@ -135,6 +145,7 @@ func timeFigure(o Options, title string, caption Caption, spans []Span, baseline
 		return nil, err
 	}
 	f := newFigure(title, caption, dpi)
+	f.xLabel = timeLabel
 	var left omitted
 	shared := noLimits()
 	drawn := make([]preparedPanel, len(panels))
@@ -152,12 +163,8 @@ func timeFigure(o Options, title string, caption Caption, spans []Span, baseline
 	}
 	lo, hi := secondRange(shared)
 	baseline := false
-	for i, p := range drawn {
-		xLabel := ""
-		if i == len(drawn)-1 {
-			xLabel = timeLabel
-		}
-		f.plots = append(f.plots, f.timePlot(p, xLabel, lo, hi, spans))
+	for _, p := range drawn {
+		f.timePlot(p, lo, hi, spans)
 		for _, s := range p.lines {
 			if s.baseline {
 				baseline = true
@@ -216,8 +223,8 @@ func (p panel) prepare() preparedPanel {
 	return out
 }
 
-func (f *figure) timePlot(pp preparedPanel, xLabel string, lo, hi float64, spans []Span) *plot.Plot {
-	p := f.newPlot(xLabel, pp.yLabel)
+func (f *figure) timePlot(pp preparedPanel, lo, hi float64, spans []Span) {
+	p := f.addPlot(pp.yLabel)
 	xTicks := secondTicks(lo, hi)
 	setLinearAxis(&p.X, lo, hi, xTicks)
 	l := pp.limits
@@ -245,7 +252,6 @@ func (f *figure) timePlot(pp preparedPanel, xLabel string, lo, hi float64, spans
 	for _, s := range pp.lines {
 		p.Add(lines{segments: s.segments, style: s.pen.line(), column: f.pixel})
 	}
-	return p
 }
 
 func windowPen() pen { return pen{color: black(), width: 1, dash: []float64{2, 2}} }

@@ -74,8 +74,10 @@ func libraries() []library {
 		{"github.com/parquet-go/parquet-go", []string{"format"}},
 		{"github.com/apache/arrow/go", []string{"format"}},
 		{"github.com/klauspost/compress", []string{"format"}},
+		{"github.com/pierrec/lz4", []string{"format"}}, // bodies of other writers' Arrow messages
 		{"github.com/HdrHistogram/hdrhistogram-go", []string{"internal/analysis/hdr"}},
 		{"gonum.org/v1/plot", []string{"internal/analysis/chart"}},
+		{"golang.org/x/image", []string{"internal/analysis/chart"}},
 		{"gonum.org/v1/gonum", []string{"internal/analysis/stats"}},
 		{"golang.org/x/perf", []string{"internal/analysis/stats"}},
 		{"github.com/shirou/gopsutil", []string{"internal/load/watch"}},
@@ -95,11 +97,7 @@ func libraries() []library {
 // testLibraries may be imported by the tests of any package, beside all of libraries: a test that uses a library as a
 // second opinion (plain go-amqp against our broker, parquet-go against our reader) is welcome.
 func testLibraries() []string {
-	return []string{
-		"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "golang.org/x/tools",
-		// The reader of pictures that come out of chart.
-		"golang.org/x/image",
-	}
+	return []string{"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "golang.org/x/tools"}
 }
 
 // absent lists libraries that must not get into a program even by way of our own packages: the loading programs are

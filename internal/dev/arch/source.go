@@ -24,6 +24,7 @@ const (
 func clockReaders() map[string]string {
 	return map[string]string{
 		"timestamp":              "makes every stamp that is recorded",
+		"format/spool_write.go":  "flush intervals",
 		"internal/cli":           "progress lines and default names of files",
 		"internal/amqp/link":     "deadlines of connections",
 		"internal/amqp/broker":   "deadlines of its servers and heartbeats",

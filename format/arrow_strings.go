@@ -4,6 +4,8 @@ import "slices"
 
 const noCode int32 = -2 // a code of the caller that was not looked up yet
 
+const metaSchemaName = "meta/1"
+
 // codebook gathers the distinct values of one string column. A bounded one
 // is what a log may hold: MaxStrings values of MaxStringLen bytes, then
 // OtherString for all the rest.

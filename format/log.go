@@ -34,6 +34,9 @@ type RowError struct {
 
 // Error implements error.
 func (e *RowError) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("row %d: column %s: %s", e.Row, e.Column, e.Msg)
+	}
 	return fmt.Sprintf("%s: row %d: column %s: %s", e.File, e.Row, e.Column, e.Msg)
 }
 
@@ -172,6 +175,9 @@ func (l *Log) Close() error { return l.wrap(l.src.close()) }
 func (l *Log) wrap(err error) error {
 	if err == nil {
 		return nil
+	}
+	if e, ok := err.(*RowError); ok && e.File == "" { //nolint:errorlint // made by a container, which does not know its name
+		return &RowError{File: l.name, Row: e.Row, Column: e.Column, Msg: e.Msg}
 	}
 	return fmt.Errorf("%s: %w", l.name, err)
 }

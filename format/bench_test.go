@@ -1,0 +1,37 @@
+package format
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+)
+
+func BenchmarkRead(b *testing.B) {
+	path := os.Getenv("PERF_BENCH_LOG")
+	if path == "" {
+		b.Skip("PERF_BENCH_LOG is not set")
+	}
+	for b.Loop() {
+		l, err := Open(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := &Send{}
+		rows := 0
+		for {
+			err := l.Read(s)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			rows += s.Len()
+		}
+		b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

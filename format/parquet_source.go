@@ -1,0 +1,300 @@
+package format
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// parquetSource reads a Parquet log by columns. Every length, count and offset
+// is compared with the bytes that are there before it is used.
+//
+// Note: parquet-go's reader is not used here. It trusts what pages say (a run
+// of two thousand million values is allocated before it is counted), and the
+// decoders that are needed for a few plain types are small.
+type parquetSource struct {
+	r        io.ReaderAt
+	size     int64
+	file     *os.File // nil for a table in memory
+	def      *Schema
+	m        *fileMeta
+	inFile   []int        // schema column → index in fileCols and chunks, −1 if missing
+	fileCols []fileColumn // the file's columns that are ours
+	present  []string     // their names
+	notes    []string
+
+	readers []*columnReader // by schema column, nil: filled with NULL or zero
+	zdec    *zstd.Decoder
+	group   int   // the next row group to start
+	left    int64 // rows of the open row group not yet read
+	row     int64 // rows read
+	err     error // sticky: after an error the columns are not in step
+}
+
+func (s *parquetSource) init(m *fileMeta) (err error) {
+	s.m = m
+	if s.zdec, err = newZstd(); err != nil {
+		return fmt.Errorf("zstd: %w", err)
+	}
+	if m.meta[KeyRun] == "" && s.isLog() {
+		s.notes = append(s.notes, "the metadata key "+KeyRun+" is missing")
+	}
+	memory := budgetFor(s.size)
+	s.readers = make([]*columnReader, len(s.def.Columns))
+	for i, c := range s.def.Columns {
+		if s.inFile[i] >= 0 {
+			s.readers[i] = s.newReader(c, s.inFile[i], memory)
+		}
+	}
+	for g, chunks := range m.chunks {
+		for i, c := range chunks {
+			if c.phys != s.fileCols[i].phys {
+				return fmt.Errorf("row group %d: column %s: its type is not that of the schema", g, s.present[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (s *parquetSource) isLog() bool {
+	_, table := tableName(s.def.Name)
+	return !table
+}
+
+func (s *parquetSource) newReader(c Column, at int, memory *budget) *columnReader {
+	f := s.fileCols[at]
+	r := &columnReader{
+		def: c, leveled: f.repetition == repOptional, phys: f.phys, zdec: s.zdec, budget: memory,
+		chunkOf: func(group int) chunk { return s.m.chunks[group][at] },
+		in:      chunkInput{r: s.r, budget: memory},
+	}
+	if c.Type == String {
+		r.strings = newLogStrings(c.Name)
+		r.text.strings = r.strings
+	}
+	return r
+}
+
+func (s *parquetSource) schema() string { return s.def.Name }
+func (s *parquetSource) meta() Meta     { return s.m.meta }
+func (s *parquetSource) rows() int64    { return s.m.rows }
+
+// complete: a log of ours says so; one that names no tool was not recorded by
+// ours, and has nothing to say otherwise.
+func (s *parquetSource) complete() bool {
+	v, ok := s.m.meta[KeyComplete]
+	return v == "true" || (!ok && s.m.meta[KeyTool] == "")
+}
+
+func (s *parquetSource) warnings() []string {
+	notes := slices.Clone(s.notes)
+	for _, r := range s.readers {
+		if r != nil && r.strings != nil && r.strings.overflow > 0 {
+			notes = append(notes, fmt.Sprintf("column %s has more than %d distinct values: the others are read as %s",
+				r.def.Name, MaxStrings, OtherString))
+		}
+	}
+	return notes
+}
+
+func (s *parquetSource) selectColumns(names []string) error {
+	if s.row > 0 {
+		return errors.New("columns must be selected before reading")
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(s.def.Columns, func(c Column) bool { return c.Name == n }) {
+			return fmt.Errorf("%s has no column %s", s.def.Name, n)
+		}
+	}
+	for i, c := range s.def.Columns {
+		if !slices.Contains(names, c.Name) {
+			s.readers[i] = nil
+		}
+	}
+	return nil
+}
+
+func (s *parquetSource) rewind() error {
+	s.group, s.left, s.row, s.err = 0, 0, 0, nil
+	return nil
+}
+
+func (s *parquetSource) read(b Batch) (err error) {
+	if s.err != nil {
+		return s.err
+	}
+	defer func() { s.err = err }()
+	defer recoverTo(&err)
+	return s.readBatch(b, BatchRows)
+}
+
+func (s *parquetSource) readBatch(b Batch, limit int) error {
+	cols := b.Columns()
+	n := int(min(int64(limit), s.m.rows-s.row))
+	for i, col := range cols {
+		resizeColumn(col, n)
+		if s.readers[i] == nil {
+			fillColumn(col, s.def.Columns[i].Nullable)
+		}
+	}
+	if n == 0 {
+		return io.EOF
+	}
+	for at := 0; at < n; {
+		for s.left == 0 {
+			s.startGroup()
+		}
+		k := int(min(int64(n-at), s.left))
+		if err := s.readRows(cols, at, at+k); err != nil {
+			for _, col := range cols {
+				resizeColumn(col, 0)
+			}
+			return err
+		}
+		at += k
+		s.left -= int64(k)
+		s.row += int64(k)
+	}
+	return s.checkRequired(cols, n)
+}
+
+func (s *parquetSource) startGroup() {
+	s.left = s.m.groupRows[s.group]
+	for _, r := range s.readers {
+		if r != nil {
+			r.start(s.group)
+		}
+	}
+	s.group++
+}
+
+func (s *parquetSource) readRows(cols []any, from, to int) error {
+	for i, r := range s.readers {
+		if r == nil {
+			continue
+		}
+		row, err := r.read(cols[i], from, to)
+		if errors.Is(err, errNullRequired) {
+			return &RowError{Row: s.row + int64(row-from), Column: r.def.Name, Msg: err.Error()}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRequired keeps a promise of the package: what stands for NULL in a batch
+// is not a value of a required column.
+func (s *parquetSource) checkRequired(cols []any, n int) error {
+	for i, r := range s.readers {
+		if r == nil || r.def.Nullable {
+			continue
+		}
+		at := -1
+		switch v := cols[i].(type) {
+		case *[]int64:
+			at = slices.Index(*v, Null)
+		case *[]int32:
+			at = slices.Index(*v, Null32)
+		}
+		if at >= 0 {
+			return &RowError{Row: s.row - int64(n-at), Column: r.def.Name, Msg: "the smallest number stands for NULL"}
+		}
+	}
+	return nil
+}
+
+// table decodes a side table: base64 of a Parquet file.
+func (s *parquetSource) table(b Batch) (err error) {
+	defer recoverTo(&err)
+	for _, col := range b.Columns() {
+		resizeColumn(col, 0)
+	}
+	schema := b.Schema()
+	name, ok := tableName(schema.Name)
+	if !ok {
+		return fmt.Errorf("%s is not a side table", schema.Name)
+	}
+	text, ok := s.m.meta[KeyTable+name]
+	if !ok {
+		return nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return fmt.Errorf("%s%s: %w", KeyTable, name, err)
+	}
+	t, err := newParquetSource(strings.NewReader(string(raw)), int64(len(raw)), schema.Name)
+	if err != nil {
+		return fmt.Errorf("%s%s: %w", KeyTable, name, err)
+	}
+	defer t.zdec.Close()
+	if width := int64(8 * len(schema.Columns)); t.m.rows > (budgetFor(t.size).left+8*t.size)/width {
+		return fmt.Errorf("%s%s: %d rows: %w", KeyTable, name, t.m.rows, errBudget)
+	}
+	if err := t.readBatch(b, int(t.m.rows)); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s%s: %w", KeyTable, name, err)
+	}
+	return nil
+}
+
+func (s *parquetSource) close() error {
+	s.zdec.Close()
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// resizeColumn gives a column n rows of any content.
+func resizeColumn(col any, n int) {
+	switch v := col.(type) {
+	case *[]int32:
+		*v = sized(*v, n)
+	case *[]int64:
+		*v = sized(*v, n)
+	case *[]bool:
+		*v = sized(*v, n)
+	case *Strings:
+		v.Codes = sized(v.Codes, n)
+	}
+}
+
+// fillColumn fills a column that is not read: with NULL, or zero ("" in a
+// string column) where it cannot be NULL.
+func fillColumn(col any, nullable bool) {
+	switch v := col.(type) {
+	case *[]int32:
+		fill(*v, nullable, Null32)
+	case *[]int64:
+		fill(*v, nullable, Null)
+	case *[]bool:
+		clear(*v)
+	case *Strings:
+		fill(v.Codes, nullable, -1)
+		v.Values = nil
+		if !nullable {
+			v.Values = []string{""}
+		}
+	}
+}
+
+func fill[T int32 | int64](s []T, nullable bool, null T) {
+	if !nullable {
+		clear(s)
+		return
+	}
+	if len(s) == 0 {
+		return
+	}
+	s[0] = null
+	for n := 1; n < len(s); n *= 2 {
+		copy(s[n:], s[:n])
+	}
+}

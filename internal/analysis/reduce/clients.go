@@ -1,0 +1,43 @@
+package reduce
+
+import (
+	"cmp"
+	"slices"
+)
+
+// client is a producer or a consumer.
+type client struct {
+	sender         bool
+	process, index int32
+}
+
+type clients map[client]*span
+
+func (c clients) meet(who client) *span {
+	s := c[who]
+	if s == nil {
+		s = &span{}
+		c[who] = s
+	}
+	return s
+}
+
+func (c clients) add(who client, at int64) { c.meet(who).add(at) }
+
+// list returns senders before receivers, by process and index.
+func (c clients) list() []Client {
+	all := make([]Client, 0, len(c))
+	for who, s := range c {
+		all = append(all, Client{Sender: who.sender, Process: who.process, Index: who.index, N: s.n, PerS: s.rate(), First: s.first, Last: s.last})
+	}
+	slices.SortFunc(all, func(a, b Client) int {
+		if a.Sender != b.Sender {
+			if a.Sender {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Index, b.Index))
+	})
+	return all
+}

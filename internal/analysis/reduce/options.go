@@ -1,0 +1,65 @@
+package reduce
+
+import (
+	"time"
+
+	"amqpperf/format"
+	"amqpperf/internal/analysis/stats"
+)
+
+// Rows yields merged rows, in any order. A join of raw logs and an open merged
+// log are such.
+type Rows interface {
+	// Next fills b with the next rows, io.EOF after the last.
+	Next(b *format.Merged) error
+	// Rewind starts over at the first row.
+	Rewind() error
+	// Meta is the metadata; it is whole after Next returned io.EOF.
+	Meta() format.Meta
+}
+
+// Spanner is what Rows may also be: it knows the first intended instant (ns
+// since the Unix epoch) before the rows were read.
+type Spanner interface {
+	FirstIntended() (at int64, ok bool)
+}
+
+// Sink takes in every finite sample in the second pass, those of the warm-up
+// included, in the order of the rows; a histogram log is made of them.
+type Sink interface {
+	// Begin comes once, before the samples: the first and last intended instant
+	// of what is looked at, ns since the Unix epoch.
+	Begin(first, last int64) error
+	// Sample is one value in ns of a message with that intended instant.
+	Sample(m Metric, intended int64, warmup bool, v int64) error
+}
+
+// Options says what to look at. The zero value is the whole run with the
+// warm-up that perf-send marked.
+type Options struct {
+	// Percentiles to compute; none: stats.DefaultPercentiles.
+	Percentiles []stats.Percentile
+	// Warmup leaves out of metrics and rates what was intended in this time from
+	// the first intended instant; nil: what perf.config of the send logs says.
+	Warmup *time.Duration
+	// From and To bound what is looked at, as time since the first intended
+	// instant; To 0: to the end. From ≤ intended < To.
+	From, To time.Duration
+	// Negative counts rejected, released and modified messages in service and
+	// response too.
+	Negative bool
+	// Interval is the width of the series; 0: one second, less for a run below
+	// 20 s, more beyond half an hour.
+	Interval time.Duration
+	// Sink may be nil.
+	Sink Sink
+}
+
+// window is the selection in instants.
+type window struct {
+	from, to int64 // looked at: from ≤ intended < to
+	warm     int64 // counted from here on
+}
+
+func (w window) covers(intended int64) bool  { return intended >= w.from && intended < w.to }
+func (w window) selects(intended int64) bool { return intended >= w.warm && w.covers(intended) }

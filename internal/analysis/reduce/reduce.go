@@ -1,0 +1,149 @@
+package reduce
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"amqpperf/format"
+	"amqpperf/internal/analysis/stats"
+)
+
+// reducer holds what both passes share.
+type reducer struct {
+	opt      Options
+	rows     Rows
+	names    *names
+	data     *Data
+	win      window
+	run      string
+	runKnown bool
+	receives bool // there is a receive log
+	again    *resent
+}
+
+// Reduce reads the rows and returns the numbers of a report. It is an error
+// when the rows are of more than one run.
+func Reduce(rows Rows, opt Options) (*Data, error) {
+	if len(opt.Percentiles) == 0 {
+		opt.Percentiles = stats.DefaultPercentiles()
+	}
+	r := &reducer{opt: opt, rows: rows, names: newNames(), data: &Data{}, again: newResent()}
+	r.readSetup()
+	if err := r.choose(); err != nil {
+		return nil, err
+	}
+	f := newFirstPass(r)
+	if err := r.pass(f.add); err != nil {
+		return nil, err
+	}
+	f.finish()
+	if r.data.Rows == 0 {
+		r.readSetup() // of a stream it is whole only now
+		return r.data, nil
+	}
+	s, err := newSecondPass(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if err := rows.Rewind(); err != nil {
+		return nil, err
+	}
+	if err := r.pass(s.add); err != nil {
+		return nil, err
+	}
+	return r.data, s.finish()
+}
+
+func (r *reducer) readSetup() {
+	r.data.Setup, r.data.Warnings = setup(r.rows.Meta())
+}
+
+// choose turns the selection into instants. Without one, or with marks of a
+// warm-up that only the end of a stream tells, rows are looked through first.
+func (r *reducer) choose() error {
+	r.win = window{from: math.MinInt64, to: math.MaxInt64, warm: math.MinInt64}
+	whole := r.opt.From == 0 && r.opt.To == 0
+	if whole && r.opt.Warmup != nil && *r.opt.Warmup == 0 {
+		return nil
+	}
+	known := len(r.rows.Meta()) > 1 // a stream says no more than schema and run before its end
+	if whole && r.opt.Warmup == nil && known && r.data.MarkedWarmup == 0 {
+		return nil
+	}
+	first, ok, err := r.firstIntended()
+	if err != nil || !ok {
+		return err
+	}
+	r.readSetup()
+	warmup := r.data.MarkedWarmup
+	if r.opt.Warmup != nil {
+		warmup = *r.opt.Warmup
+	}
+	r.win.from = first + int64(r.opt.From)
+	r.win.warm = first + int64(warmup)
+	if r.opt.To > 0 {
+		r.win.to = first + int64(r.opt.To)
+	}
+	r.data.Window = Selection{From: int64(r.opt.From), To: int64(r.opt.To), Warmup: int64(warmup)}
+	return nil
+}
+
+func (r *reducer) firstIntended() (first int64, ok bool, err error) {
+	if s, can := r.rows.(Spanner); can {
+		if first, ok = s.FirstIntended(); ok {
+			return first, true, nil
+		}
+	}
+	first = math.MaxInt64
+	var b format.Merged
+	for {
+		err := r.rows.Next(&b)
+		if errors.Is(err, io.EOF) {
+			return first, first != math.MaxInt64, r.rows.Rewind()
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		for _, at := range b.Intended {
+			first = min(first, at)
+		}
+	}
+}
+
+// pass reads all rows once.
+func (r *reducer) pass(add func(*view) error) error {
+	var b format.Merged
+	var v view
+	for {
+		err := r.rows.Next(&b)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if b.Len() == 0 {
+			continue
+		}
+		if !r.runKnown {
+			r.run, _ = b.Run.At(0)
+			r.runKnown = true
+		}
+		v.look(&b, r.names, r.run)
+		for i := range b.Seq {
+			if !v.ours(i) {
+				other, _ := b.Run.At(i)
+				return fmt.Errorf("rows of two runs, %s and %s: report them one at a time", r.run, other)
+			}
+		}
+		if err := add(&v); err != nil {
+			return err
+		}
+	}
+}
+
+// Warmed returns the warm-up that was left out.
+func (d *Data) Warmed() time.Duration { return time.Duration(d.Window.Warmup) }

@@ -1,0 +1,122 @@
+package reduce
+
+import (
+	"fmt"
+
+	"amqpperf/internal/analysis/stats"
+)
+
+// maxBins is how finely intended time is divided for intervals of quantiles and
+// for stalls: at most 16 bytes a bin and metric, 150 MiB over all.
+const maxBins = 1 << 17
+
+// secondPass takes exact ranks and everything over time.
+type secondPass struct {
+	*reducer
+	axis      stats.Axis
+	selectors [numMetrics]*stats.Selector
+	series    *seriesPass
+	tail      tailPass
+	stalls    *stallPass
+	stability *stabilityPass
+	s         values
+}
+
+func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
+	d := r.data
+	s := &secondPass{
+		reducer: r,
+		axis:    stats.NewAxis(d.Window.First, d.Window.Last, d.Window.N, maxBins),
+	}
+	for m, dist := range f.dists {
+		if dist.N() > 0 {
+			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, s.axis.Bins)
+		}
+	}
+	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
+	s.tail = newTailPass(f.dists[Response])
+	s.stalls = newStallPass(s.axis, f.dists)
+	s.stability = newStabilityPass(d)
+	if r.opt.Sink != nil {
+		if err := r.opt.Sink.Begin(d.First, d.Last); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (p *secondPass) add(v *view) error {
+	for i := range v.Seq {
+		if !p.win.covers(v.Intended[i]) {
+			continue
+		}
+		if err := p.row(v, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *secondPass) row(v *view, i int) error {
+	out := v.outcome(i)
+	expected := p.expected(v, i)
+	p.series.instants(v, i, out, expected)
+	if v.Attempt[i] > 0 {
+		return nil
+	}
+	p.stability.add(v, i, out, expected)
+	s := &p.s
+	p.measure(v, i, s)
+	p.again.replace(v, i, s)
+	selected := p.win.selects(v.Intended[i])
+	p.series.latencies(v.Intended[i], s)
+	if err := p.sink(v.Intended[i], !selected, s); err != nil {
+		return err
+	}
+	if !selected {
+		return nil
+	}
+	bin := p.axis.Bin(v.Intended[i])
+	each(s.finite, func(m Metric) { p.selectors[m].Add(bin, s.v[m]) })
+	each(s.infinite, func(m Metric) { p.selectors[m].AddInfinite(bin) })
+	p.tail.add(s, v.wait(i))
+	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
+	return nil
+}
+
+func (p *secondPass) sink(intended int64, warmup bool, s *values) (err error) {
+	if p.opt.Sink == nil {
+		return nil
+	}
+	each(s.finite, func(m Metric) {
+		if err == nil {
+			err = p.opt.Sink.Sample(m, intended, warmup, s.v[m])
+		}
+	})
+	return err
+}
+
+// expected reports whether a row is about a delivery that was or should have
+// been made.
+func (p *secondPass) expected(v *view, i int) bool {
+	return v.Copy[i] == 0 && p.receives && (has(v.Received[i]) || (v.missing(i) != fateNone && has(v.Sent[i])))
+}
+
+func (p *secondPass) finish() error {
+	d := p.data
+	for m, s := range p.selectors {
+		if s == nil {
+			continue
+		}
+		qs, err := s.Quantiles()
+		if err != nil {
+			return fmt.Errorf("%s: %w: the rows changed while they were read", Metric(m), err)
+		}
+		d.Metrics[m].Quantiles = qs
+	}
+	p.series.finish(d)
+	d.Tail = p.tail.finish()
+	d.Stalls = p.stalls.finish(d)
+	p.stability.finish(d, p.series)
+	return nil
+}

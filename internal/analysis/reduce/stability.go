@@ -1,0 +1,110 @@
+package reduce
+
+import "amqpperf/internal/analysis/stats"
+
+// enoughForStability is the least number of messages in the last half of a run
+// that says something about growth.
+const enoughForStability = 50
+
+// stabilityPass compares arrivals and departures in the last two quarters of
+// the selected intended time, and follows how many messages are under way.
+type stabilityPass struct {
+	quarter  [3]int64 // edges: half, three quarters, last intended
+	in, out  [2]int64
+	due, got [2]int64
+	flight   []int32 // +1 sent, −1 acked, per fine bin
+	axis     stats.Axis
+}
+
+func newStabilityPass(d *Data) *stabilityPass {
+	first, last := d.Window.First, d.Window.Last
+	span := last - first
+	p := &stabilityPass{
+		quarter: [3]int64{first + span/2, first + span/2 + span/4, last},
+		axis:    stats.NewAxis(d.First, d.Integrity.LastInstant, d.Rows, maxBins),
+	}
+	p.flight = make([]int32, p.axis.Bins)
+	return p
+}
+
+func (p *stabilityPass) count(counts *[2]int64, at int64) {
+	switch {
+	case at < p.quarter[0] || at > p.quarter[2]:
+	case at < p.quarter[1]:
+		counts[0]++
+	default:
+		counts[1]++
+	}
+}
+
+func (p *stabilityPass) add(v *view, i int, out Outcome, expected bool) {
+	if v.Primary[i] && out != Unlogged {
+		p.count(&p.in, v.Intended[i])
+		acked := v.Acked[i]
+		if out == Presettled {
+			acked = v.Sent[i]
+		}
+		if has(acked) {
+			p.count(&p.out, acked)
+		}
+		if has(v.Sent[i]) && has(v.Acked[i]) {
+			p.flight[p.axis.Bin(v.Sent[i])]++
+			p.flight[p.axis.Bin(v.Acked[i])]--
+		}
+	}
+	if expected {
+		p.count(&p.due, v.Intended[i])
+		if has(v.Received[i]) {
+			p.count(&p.got, v.Received[i])
+		}
+	}
+}
+
+func (p *stabilityPass) finish(d *Data, s *seriesPass) {
+	half := float64(p.quarter[2]-p.quarter[0]) / 1e9
+	d.Backlog = stability(p.in, p.out, half)
+	d.Backlog.Slope = slope(d, s, countIntended, countDone)
+	d.Delivery = stability(p.due, p.got, half)
+	d.Delivery.Slope = slope(d, s, countDue, countReceived)
+	var level, highest int64
+	for _, n := range p.flight {
+		level += int64(n)
+		highest = max(highest, level)
+	}
+	d.Integrity.MaxInFlight = highest
+}
+
+func stability(in, out [2]int64, half float64) Stability {
+	s := Stability{In: in[0] + in[1], Out: out[0] + out[1]}
+	if s.In < enoughForStability || half <= 0 {
+		return s
+	}
+	s.Valid = true
+	s.Deficit = float64(s.In-s.Out) / float64(s.In)
+	for q := range s.Quarters {
+		if in[q] > 0 {
+			s.Quarters[q] = float64(in[q]-out[q]) / float64(in[q])
+		}
+	}
+	s.Capacity = float64(s.Out) / half
+	return s
+}
+
+// slope is the least-squares slope of the backlog at the ends of the intervals
+// that lie within the selected intended time, in messages per second.
+func slope(d *Data, s *seriesPass, in, out int) float64 {
+	level := stats.Backlog(s.counts[in], s.counts[out])
+	var n, sx, sy, sxx, sxy float64
+	for i := range level {
+		end := s.start + int64(i+1)*s.width
+		if end-s.width < d.Window.First || end > d.Window.Last+s.width/100 {
+			continue
+		}
+		x, y := float64(i)*float64(s.width)/1e9, float64(level[i])
+		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	if n < 3 {
+		return 0
+	}
+	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}

@@ -49,6 +49,7 @@ type Receiver struct {
 	next      uint64        // ID of the next delivery handed out
 	granted   int           // credit that the broker has left
 	freed     int           // settled since credit was granted
+	careful   bool          // renew only when all that was granted has arrived
 	stopped   bool          // grant no more
 }
 
@@ -69,7 +70,7 @@ func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, 
 		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
 	}
 	r := &Receiver{conn: c, cfg: cfg, address: address, name: c.linkName(),
-		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit}
+		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit, careful: overdelivers(c.peer)}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
 	r.state = c.net.watch.add(r.name, wire.RoleReceiver)
@@ -141,6 +142,7 @@ func (r *Receiver) pump(ctx context.Context) {
 			m = r.inner.Prefetched()
 			at = r.conn.cfg.Now()
 		}
+		r.renew()
 		r.mu.Unlock()
 		r.signal()
 	}
@@ -229,10 +231,29 @@ func (r *Receiver) take(dst []amqp.Delivery) int {
 	return n
 }
 
-// free counts settled messages and renews the credit at half; r.mu is held.
+// free counts settled messages; r.mu is held.
 func (r *Receiver) free(n int) {
 	r.freed += n
-	if r.stopped || r.freed == 0 || 2*r.freed < r.cfg.Credit {
+	r.renew()
+}
+
+// renew grants as much credit as was settled, once that is half of the credit;
+// r.mu is held.
+//
+// Subtleness ahead: a broker that sends more than was granted drives the
+// library's unsigned credit below zero; what we then add gives no flow at all or
+// one of four billion. So such a broker gets new credit only when all of the old
+// has arrived, at the price of a round trip in every Credit messages.
+func (r *Receiver) renew() {
+	if r.granted < 0 {
+		r.careful = true
+	}
+	switch {
+	case r.stopped || r.freed == 0:
+		return
+	case r.careful && (r.granted > 0 || r.granted+r.freed <= 0):
+		return
+	case !r.careful && 2*r.freed < r.cfg.Credit:
 		return
 	}
 	// It fails only while a drain is going on, and we never drain.
@@ -240,6 +261,13 @@ func (r *Receiver) free(n int) {
 		r.granted += r.freed
 		r.freed = 0
 	}
+}
+
+// overdelivers reports whether a broker takes new credit as additional to what
+// is still on its way through it: RabbitMQ's plugin up to 3.x does.
+func overdelivers(p Peer) bool {
+	style, known := styleOf(p.Product, p.Version)
+	return known && style == StyleRabbitMQ3
 }
 
 // Settle answers the deliveries first…last (inclusive) with Accepted, Rejected,

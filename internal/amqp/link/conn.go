@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,9 +31,10 @@ type Conn struct {
 	peer      Peer
 	inner     *goamqp.Conn
 	net       *netConn
-	links     atomic.Int32 // names handed out
-	closing   atomic.Bool  // Close was called
-	cutByUs   atomic.Bool  // we gave up on the peer
+	links     atomic.Int32   // names handed out
+	closing   atomic.Bool    // Close was called
+	cutByUs   atomic.Bool    // we gave up on the peer
+	running   sync.WaitGroup // goroutines that report events
 }
 
 // Dial connects, negotiates TLS and SASL, and opens. index is the connection's
@@ -62,7 +64,7 @@ func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
 	c.learn()
 	c.cfg.OnEvent(amqp.Event{At: cfg.Now(), Kind: amqp.EventConnect, Connection: index,
 		Text: fmt.Sprintf("%s %s %s", cfg.URL.HostPort(), c.peer.Product, c.peer.Version)})
-	go c.watchEnd()
+	c.running.Go(c.watchEnd)
 	return c, nil
 }
 
@@ -193,7 +195,8 @@ func (c *Conn) event(kind amqp.EventKind, link string, err error) {
 
 // Close ends links, sessions and the connection, waits for the peer's close at
 // most 2 s, and closes the socket after 3 s or when ctx is done in any case.
-// Senders and receivers should be closed before.
+// Senders and receivers should be closed before. After Close nothing is reported
+// any more, to OnEvent or to a sink; neither may call it.
 func (c *Conn) Close(ctx context.Context) error {
 	c.closing.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout+time.Second)
@@ -202,11 +205,13 @@ func (c *Conn) Close(ctx context.Context) error {
 	go func() { done <- c.inner.Close() }()
 	select {
 	case <-done:
+		c.running.Wait()
 		// The library's error at this point is about the socket and helps nobody.
 		return c.Err()
 	case <-ctx.Done():
 		c.abort()
 		<-done
+		c.running.Wait()
 		return &Error{Op: "close", Address: c.cfg.URL.HostPort(), Description: "the peer did not answer in time", cause: ctx.Err()}
 	}
 }
@@ -228,4 +233,35 @@ func (c *Conn) deadline(ctx context.Context) (context.Context, context.CancelFun
 // closeDeadline bounds a polite shutdown.
 func (c *Conn) closeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, min(closeTimeout, c.cfg.Timeout))
+}
+
+// detach closes a link and its session within closeTimeout and reports whether
+// the peer answered.
+//
+// Note: RabbitMQ's plugin answers a detach with one that is not closed, on which
+// the library waits on; so the answer that the watcher saw counts too.
+func (c *Conn) detach(ctx context.Context, l *linkState, link interface{ Close(context.Context) error }, session *goamqp.Session) bool {
+	ctx, cancel := c.closeDeadline(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		_ = link.Close(ctx) // the link's state describes its end better
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-l.gone:
+		const grace = 20 * time.Millisecond // for the library to see it too
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+		}
+	}
+	if session.Close(ctx) != nil && ctx.Err() != nil {
+		return false
+	}
+	<-done
+	return true
 }

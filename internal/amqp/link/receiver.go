@@ -81,7 +81,7 @@ func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, 
 	c.attached(r.state, address, warning)
 	pump, stop := context.WithCancel(context.Background())
 	r.cancel = stop
-	go r.pump(pump)
+	c.running.Go(func() { r.pump(pump) })
 	return r, nil
 }
 
@@ -370,11 +370,7 @@ func (r *Receiver) Release(ctx context.Context) (int, error) {
 func (r *Receiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		r.closing.Store(!r.state.isGone())
-		ctx, cancel := r.conn.closeDeadline(ctx)
-		defer cancel()
-		if r.inner.Close(ctx) == nil {
-			_ = r.session.Close(ctx) // its error is that of the link
-		}
+		r.conn.detach(ctx, r.state, r.inner, r.session)
 		r.cancel()
 		<-r.pumped
 		r.conn.net.watch.remove(r.name, wire.RoleReceiver)

@@ -75,7 +75,7 @@ func (c *Conn) NewSender(ctx context.Context, cfg SenderConfig) (*Sender, error)
 	}
 	s.flight = newFlight(c.cfg.Now, cfg.Sink, cfg.MaxPending)
 	c.attached(s.state, address, warning)
-	go s.watchEnd()
+	c.running.Go(s.watchEnd)
 	return s, nil
 }
 

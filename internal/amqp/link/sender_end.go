@@ -81,19 +81,14 @@ func (s *Sender) watchEnd() {
 	s.flight.finished(err)
 }
 
-// Close detaches the link and ends its session, each within 2 s. Messages in
-// flight get no completion any more: wait for them before. Down is called before
+// Close detaches the link and ends its session within 2 s. Messages in flight
+// get no completion any more: wait for them before. Down is called before
 // Close returns.
 func (s *Sender) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.closing.Store(s.closing.Load() || !s.state.isGone())
-		ctx, cancel := s.conn.closeDeadline(ctx)
-		defer cancel()
-		// The errors of both are those of the link, which cause describes better.
-		if s.inner.Close(ctx) == nil {
-			_ = s.session.Close(ctx)
-		} else {
-			s.flight.stop() // no answer: what is in flight remains unsettled
+		if !s.conn.detach(ctx, s.state, s.inner, s.session) {
+			s.flight.stop() // what is in flight remains unsettled
 		}
 		close(s.closed)
 	})

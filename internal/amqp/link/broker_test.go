@@ -68,8 +68,8 @@ func roundTrip(t *testing.T, u URL, n int, size int32) {
 		}
 		t.Logf("close %d took %v", i, time.Since(began))
 	}
-	if sink.downs != 1 || sink.downErr != nil {
-		t.Errorf("down %d times with %v", sink.downs, sink.downErr)
+	if sink.downs != 0 {
+		t.Errorf("we closed the link, but it is reported as down: %v", sink.downErr)
 	}
 }
 
@@ -153,10 +153,7 @@ func TestBrokerLeftovers(t *testing.T) {
 	if err := first.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	released, err := first.Release(ctx)
-	if err != nil || released == 0 {
-		t.Errorf("released %d: %v", released, err)
-	}
+	released := releaseRest(ctx, t, first)
 	if err := first.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

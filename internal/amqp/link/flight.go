@@ -21,7 +21,7 @@ type flight struct {
 	now  func() int64
 	sink amqp.Sink
 	jobs chan job
-	down chan struct{} // closed after the sink's Down
+	down chan struct{} // closed when the sink hears no more
 	ctx  context.Context
 	stop context.CancelFunc
 
@@ -187,10 +187,12 @@ func (f *flight) finish(why func() (text string, failed bool)) {
 	}
 }
 
-// finished tells the sink that the link is down.
+// finished tells the sink that the link is down, unless we closed it: err is nil then.
 func (f *flight) finished(err error) {
 	f.stop()
-	f.sink.Down(f.now(), err)
+	if err != nil {
+		f.sink.Down(f.now(), err)
+	}
 	close(f.down)
 }
 

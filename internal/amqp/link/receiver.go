@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	goamqp "github.com/Azure/go-amqp"
 
@@ -315,54 +314,14 @@ func (r *Receiver) settle(m *goamqp.Message, state amqp.State) (err error) {
 	return r.conn.failed("settle", r.cfg.Address, err)
 }
 
-// Stop grants no more credit. What was granted may still arrive.
+// Stop grants no more credit. What was granted may still arrive; what is not
+// wanted of it can be settled as [amqp.Released], best when nothing more has come
+// for a while: released earlier it comes again for what is left of the credit.
 func (r *Receiver) Stop(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopped = true
 	return nil
-}
-
-// quiet is how long nothing must come after Stop to be taken for the end of it.
-const quiet = 100 * time.Millisecond
-
-// Release gives back what arrived and was not received, after Stop, once the
-// credit is used up or nothing has come for a while, and returns how many
-// messages that were. Close should follow at once.
-//
-// Note: releasing earlier would bring the same messages again for what is left
-// of the credit.
-func (r *Receiver) Release(ctx context.Context) (int, error) {
-	r.mu.Lock()
-	r.stopped = true
-	r.mu.Unlock()
-	for before, waiting := -1, 0; before != waiting; {
-		before = waiting
-		timer := time.NewTimer(quiet)
-		select {
-		case <-timer.C:
-		case <-r.pumped:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		r.mu.Lock()
-		waiting = len(r.arrived)
-		used := r.granted <= 0 || r.err != nil || ctx.Err() != nil
-		r.mu.Unlock()
-		if used {
-			break
-		}
-	}
-	r.mu.Lock()
-	left := r.arrived
-	r.arrived = nil
-	r.mu.Unlock()
-	for i, a := range left {
-		if err := r.settle(a.message, amqp.Released); err != nil {
-			return i, err
-		}
-	}
-	return len(left), nil
 }
 
 // Close detaches the link and ends its session within 2 s. Messages that are not

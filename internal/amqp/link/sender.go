@@ -137,7 +137,7 @@ func (s *Sender) Done() <-chan struct{} { return s.flight.down }
 // unless there is an error, and fewer than given if the credit ran out after some.
 // It sets Sent and Wait of those it took, and waits for credit but never for a
 // settlement. Every message taken completes exactly once through the Sink, unless
-// the link is closed by us before: then Down says so.
+// Close comes before.
 //
 // When ctx is done Submit returns with what it took so far and the context's
 // error in the chain; a peer that takes no bytes for another 2 s loses its

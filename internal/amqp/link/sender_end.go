@@ -82,8 +82,8 @@ func (s *Sender) watchEnd() {
 }
 
 // Close detaches the link and ends its session within 2 s. Messages in flight
-// get no completion any more: wait for them before. Down is called before
-// Close returns.
+// get no completion any more: wait for them before. The sink hears nothing
+// more after Close has returned, and no Down if the link was alive.
 func (s *Sender) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.closing.Store(s.closing.Load() || !s.state.isGone())

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -217,4 +218,33 @@ func receiveAll(ctx context.Context, t *testing.T, r *Receiver, n int) map[uint6
 		got += k
 	}
 	return seen
+}
+
+// releaseRest releases what a stopped receiver still gets and returns how many messages that were.
+func releaseRest(ctx context.Context, t *testing.T, r *Receiver) int {
+	t.Helper()
+	dst := make([]amqp.Delivery, 1000)
+	var first, last uint64
+	n := 0
+	for {
+		wait, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		k, err := r.Receive(wait, dst)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = dst[0].ID
+		}
+		last = dst[k-1].ID
+		n += k
+	}
+	if n == 0 {
+		t.Error("nothing was left to release")
+	} else if _, err := r.Settle(first, last, amqp.Released); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

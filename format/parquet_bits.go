@@ -93,8 +93,8 @@ func (r *rleReader) fill(none error) error {
 }
 
 // uniform takes n values if they are one run.
-func (r *rleReader) uniform(n int) (value int32, ok bool, err error) {
-	if err := r.fill(errFewLevels); err != nil {
+func (r *rleReader) uniform(n int, none error) (value int32, ok bool, err error) {
+	if err := r.fill(none); err != nil {
 		return 0, false, err
 	}
 	if r.run < n {

@@ -63,13 +63,14 @@ type fileMeta struct {
 	createdBy string
 }
 
-// parseFooter walks a footer. Of the chunks it keeps those whose leaf has an
-// index in keep, which is made by choose once the schema is known.
-func parseFooter(b []byte, choose func(*fileMeta) (keep []int, err error)) (*fileMeta, error) {
-	m := &fileMeta{meta: Meta{}}
+// parseFooter walks a footer. Once schema and metadata are known, choose
+// decides for which leaves the chunks are kept. Damage is told apart from what
+// choose has to say.
+func parseFooter(b []byte, choose func(*fileMeta) (keep []int, err error)) (m *fileMeta, damage, err error) {
+	m = &fileMeta{meta: Meta{}}
 	r := &thriftReader{b: b}
 	sawSchema, sawGroups := false, false
-	var keep []int
+	groupsAt := 0
 	r.fields(func(id int16, typ byte) {
 		switch {
 		case id == 2 && r.want(id, typ, tList):
@@ -84,7 +85,7 @@ func parseFooter(b []byte, choose func(*fileMeta) (keep []int, err error)) (*fil
 				r.fail(errors.New("row groups given twice"))
 			}
 			sawGroups = true
-			keep = []int{r.pos}
+			groupsAt = r.pos
 			r.skipList()
 		case id == 5 && r.want(id, typ, tList):
 			m.parseKeyValues(r)
@@ -100,15 +101,12 @@ func parseFooter(b []byte, choose func(*fileMeta) (keep []int, err error)) (*fil
 		r.fail(errors.New("no schema or no row groups"))
 	}
 	if r.err != nil {
-		return m, fmt.Errorf("byte %d: %w", r.pos, r.err)
+		return nil, fmt.Errorf("byte %d: %w", r.pos, r.err), nil
 	}
-	groups := &thriftReader{b: b, pos: keep[0]}
 	keep, err := choose(m)
-	if err != nil {
-		return m, err
-	}
+	groups := &thriftReader{b: b, pos: groupsAt}
 	m.parseGroups(groups, keep)
-	return m, groups.err
+	return m, groups.err, err
 }
 
 func (m *fileMeta) parseSchema(r *thriftReader) {

@@ -43,20 +43,20 @@ func newParquetSource(r io.ReaderAt, size int64, want string) (s *parquetSource,
 		return nil, err
 	}
 	s = &parquetSource{r: r, size: size}
-	m, err := parseFooter(footer, func(m *fileMeta) ([]int, error) { return s.choose(m, want) })
-	if m != nil && m.createdBy != "" && err != nil && !errors.Is(err, ErrNotLog) {
-		err = fmt.Errorf("%w (file made by %s)", err, strconv.Quote(m.createdBy))
+	m, damage, err := parseFooter(footer, func(m *fileMeta) ([]int, error) { return s.choose(m, want) })
+	if damage != nil {
+		return nil, fmt.Errorf("footer: %w", damage)
 	}
 	if err != nil {
-		if !errors.Is(err, ErrNotLog) && s.def == nil {
-			err = fmt.Errorf("footer: %w", err)
-		}
 		return nil, err
 	}
 	if err := m.check(at, s.present); err != nil {
 		return nil, err
 	}
-	return s, s.init(m)
+	if err := s.init(m); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // readFooter returns the footer and where it begins.

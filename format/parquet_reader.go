@@ -126,7 +126,7 @@ func (c *columnReader) openDict(h pageHeader) error {
 	case physInt64:
 		return c.i64.loadDict(c.budget, b, int(h.values))
 	case physByteArray:
-		return c.text.loadDict(c.budget, b, int(h.values))
+		return c.text.loadDict(b, int(h.values))
 	default:
 		return errors.New("a dictionary of booleans")
 	}
@@ -213,7 +213,7 @@ func (c *columnReader) readLevels(n int) (k int, uniform bool, err error) {
 	if !c.leveled {
 		return n, true, nil
 	}
-	v, ok, err := c.levels.uniform(n)
+	v, ok, err := c.levels.uniform(n, errFewLevels)
 	if err != nil {
 		return 0, false, err
 	}

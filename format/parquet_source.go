@@ -76,7 +76,7 @@ func (s *parquetSource) newReader(c Column, at int, memory *budget) *columnReade
 	}
 	if c.Type == String {
 		r.strings = newLogStrings(c.Name)
-		r.text.strings = r.strings
+		r.text.strings, r.text.budget = r.strings, memory
 	}
 	return r
 }
@@ -184,7 +184,8 @@ func (s *parquetSource) readRows(cols []any, from, to int) error {
 			return &RowError{Row: s.row + int64(row-from), Column: r.def.Name, Msg: err.Error()}
 		}
 		if err != nil {
-			return err
+			// Whoever wrote a file that cannot be read is worth knowing.
+			return fmt.Errorf("(written by %q) %w", CleanString(s.m.createdBy), err)
 		}
 	}
 	return nil

@@ -57,16 +57,18 @@ type textPage struct {
 	lengths  []int32
 	prefixes []int32
 	previous []byte
+	at       int // how many of the lengths are used
+	budget   *budget
 	codes    rleReader
 	dict     []int32 // code of the column chunk → code of the log
 	strings  *logStrings
 }
 
-func (p *textPage) loadDict(m *budget, b pageBytes, n int) (err error) {
+func (p *textPage) loadDict(b pageBytes, n int) (err error) {
 	if (b.end-b.pos)/4 < n {
 		return errPageShort
 	}
-	if p.dict, err = grow(m, p.dict, n); err != nil {
+	if p.dict, err = grow(p.budget, p.dict, n); err != nil {
 		return err
 	}
 	p.bytes = b
@@ -82,12 +84,12 @@ func (p *textPage) open(b pageBytes, encoding int32) (err error) {
 		p.encoding = encRLEDictionary
 		p.codes, err = openCodes(b)
 	case encDeltaLength, encDeltaByteArray:
-		p.previous, p.prefixes = p.previous[:0], nil
+		p.previous, p.at = p.previous[:0], 0
 		if encoding == encDeltaByteArray {
-			p.prefixes, err = readLengths(&b)
+			p.prefixes, err = p.readLengths(&b, p.prefixes)
 		}
 		if err == nil {
-			p.lengths, err = readLengths(&b)
+			p.lengths, err = p.readLengths(&b, p.lengths)
 		}
 		p.bytes = b
 	default:
@@ -96,28 +98,19 @@ func (p *textPage) open(b pageBytes, encoding int32) (err error) {
 	return err
 }
 
-// readLengths takes all values of a delta sequence, which an uncompressed byte
-// of the page backs at least: every string but an empty one has a byte.
-func readLengths(b *pageBytes) ([]int32, error) {
+// readLengths takes all values of a delta sequence; their number is bounded
+// by the memory budget, which counts them before they are made.
+func (p *textPage) readLengths(b *pageBytes, lengths []int32) ([]int32, error) {
 	d, err := newDelta[int32](*b)
 	if err != nil {
 		return nil, err
 	}
-	const step = 1 << 12
-	var lengths []int32
-	for d.left > 0 {
-		if len(lengths) > 8*(b.end-b.pos)+step {
-			return nil, errBudget
-		}
-		n := min(d.left, step)
-		lengths = append(lengths, make([]int32, n)...)
-		if err := d.next(lengths[len(lengths)-n:]); err != nil {
-			return nil, err
-		}
+	if lengths, err = grow(p.budget, lengths, d.left); err != nil {
+		return nil, err
 	}
-	// Behind the last miniblock the rest of its block is empty.
+	err = d.next(lengths)
 	b.pos = d.pos
-	return lengths, nil
+	return lengths, err
 }
 
 func (p *textPage) next(dst []int32) error {
@@ -127,16 +120,7 @@ func (p *textPage) next(dst []int32) error {
 	case encDeltaLength, encDeltaByteArray:
 		return p.nextDelta(dst)
 	}
-	if err := rleNext(&p.codes, dst, errFewValues); err != nil {
-		return err
-	}
-	for i, c := range dst {
-		if uint(c) >= uint(len(p.dict)) { //nolint:gosec // negative is beyond, too
-			return errCode
-		}
-		dst[i] = p.dict[c]
-	}
-	return nil
+	return lookUp(&p.codes, dst, dst, p.dict)
 }
 
 func (p *textPage) nextPlain(dst []int32) error {
@@ -153,30 +137,42 @@ func (p *textPage) nextPlain(dst []int32) error {
 }
 
 func (p *textPage) nextDelta(dst []int32) (err error) {
-	if len(dst) > len(p.lengths) {
+	if len(dst) > len(p.lengths)-p.at {
 		return errFewValues
 	}
 	for i := range dst {
-		n := int(p.lengths[i])
+		n := int(p.lengths[p.at])
 		if n < 0 || n > p.bytes.end-p.bytes.pos {
 			return errPageShort
 		}
 		s := p.bytes.buf[p.bytes.pos : p.bytes.pos+n]
 		p.bytes.pos += n
 		if p.encoding == encDeltaByteArray {
-			if i >= len(p.prefixes) || p.prefixes[i] < 0 || int(p.prefixes[i]) > len(p.previous) {
-				return errors.New("a prefix longer than the string before it")
+			if s, err = p.withPrefix(s); err != nil {
+				return err
 			}
-			p.previous = append(p.previous[:p.prefixes[i]], s...)
-			s = p.previous
 		}
+		p.at++
 		if dst[i], err = p.strings.code(s); err != nil {
 			return err
 		}
 	}
-	p.lengths = p.lengths[len(dst):]
-	if p.encoding == encDeltaByteArray {
-		p.prefixes = p.prefixes[len(dst):]
-	}
 	return nil
 }
+
+// withPrefix puts the part that a string shares with the one before it in front.
+// Its length is bounded, or prefixes would make a page grow with the square of
+// its size.
+func (p *textPage) withPrefix(s []byte) ([]byte, error) {
+	if p.at >= len(p.prefixes) || p.prefixes[p.at] < 0 || int(p.prefixes[p.at]) > len(p.previous) {
+		return nil, errors.New("a prefix longer than the string before it")
+	}
+	p.previous = append(p.previous[:p.prefixes[p.at]], s...)
+	if len(p.previous) > maxPrefixed {
+		return nil, fmt.Errorf("a string of more than %d bytes", maxPrefixed)
+	}
+	return p.previous, nil
+}
+
+// maxPrefixed bounds strings in DELTA_BYTE_ARRAY.
+const maxPrefixed = 1 << 20

@@ -71,14 +71,37 @@ func (p *intPage[T]) next(dst []T) error {
 		return p.delta.next(dst)
 	}
 	p.scratch = sized(p.scratch, len(dst))
-	if err := rleNext(&p.codes, p.scratch, errFewValues); err != nil {
+	return lookUp(&p.codes, p.scratch, dst, p.dict)
+}
+
+// lookUp reads dictionary codes and sets dst to what they stand for. The
+// codes go through scratch, which may be dst itself.
+func lookUp[T int32 | int64](codes *rleReader, scratch []int32, dst, dict []T) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	c, ok, err := codes.uniform(len(dst), errFewValues)
+	if err != nil {
 		return err
 	}
-	for i, c := range p.scratch {
-		if uint(c) >= uint(len(p.dict)) { //nolint:gosec // negative is beyond, too
+	if ok {
+		if uint(c) >= uint(len(dict)) { //nolint:gosec // negative is beyond, too
 			return errCode
 		}
-		dst[i] = p.dict[c]
+		v := dict[c]
+		for i := range dst {
+			dst[i] = v
+		}
+		return nil
+	}
+	if err := rleNext(codes, scratch, errFewValues); err != nil {
+		return err
+	}
+	for i, c := range scratch {
+		if uint(c) >= uint(len(dict)) { //nolint:gosec // negative is beyond, too
+			return errCode
+		}
+		dst[i] = dict[c]
 	}
 	return nil
 }

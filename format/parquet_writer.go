@@ -16,6 +16,7 @@ const (
 	// rowGroupBytes bounds a row group, and with it the writer's memory, by its
 	// compressed size.
 	rowGroupBytes = 64 << 20
+	zstdWindow    = 1 << 20 // a page is smaller
 	parquetMagic  = "PAR1"
 )
 
@@ -69,7 +70,7 @@ func CreateParquet(path string, s *Schema, o ParquetOptions) (*ParquetWriter, er
 // NewParquetWriter writes a log to w, which is not closed.
 func NewParquetWriter(w io.Writer, s *Schema, o ParquetOptions) (*ParquetWriter, error) {
 	zenc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(zstdWindow))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}

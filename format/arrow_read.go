@@ -126,6 +126,14 @@ func (s *ipcStream) selectColumns(names []string) error {
 	return nil
 }
 
+// share makes the stream use the dictionaries of another of the same schema, so
+// that a code keeps its meaning from one to the other.
+func (s *ipcStream) share(o *ipcStream) {
+	for i := range s.cols {
+		s.cols[i].book = o.cols[i].book
+	}
+}
+
 // advance goes to the next record batch that has rows: io.EOF at the end
 // (s.ended tells whether it was marked), errCut if it is missing.
 func (s *ipcStream) advance() error {

@@ -13,7 +13,8 @@ type codebook struct {
 	bounded bool
 	values  []string
 	index   map[string]int32
-	mapping []int32 // code of the caller's dictionary → code of ours
+	seen    []string // the caller's dictionary that was adopted last
+	mapping []int32  // code of the caller's dictionary → code of ours
 	scratch []int32
 }
 
@@ -68,6 +69,9 @@ func (d *codebook) codes(s *Strings) []int32 {
 // whether the caller's codes are now ours: true for every batch of a log that
 // is written from one growing dictionary, which needs no translation then.
 func (d *codebook) adopt(values []string) bool {
+	if len(values) > 0 && len(values) == len(d.seen) && &values[0] == &d.seen[0] {
+		return true
+	}
 	n := min(len(values), len(d.values))
 	if !slices.Equal(values[:n], d.values[:n]) {
 		return false
@@ -77,5 +81,6 @@ func (d *codebook) adopt(values []string) bool {
 			return false
 		}
 	}
+	d.seen = values
 	return true
 }

@@ -152,8 +152,9 @@ func (s *SpoolWriter) Rows() int64 { return s.rows }
 // SetMeta adds metadata; of several values of one key the last holds.
 func (s *SpoolWriter) SetMeta(m Meta) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if old, ok := s.meta[k]; k == KeySchema || ok && old == m[k] {
-			continue
+		old, ok := s.meta[k]
+		if k == KeySchema || k == KeyComplete || ok && old == m[k] {
+			continue // complete is what a spool never is
 		}
 		s.meta[k] = m[k]
 		s.pending.add(k, m[k])
@@ -251,6 +252,11 @@ func (s *SpoolWriter) Close() error {
 	if s.closed {
 		return nil
 	}
+	return errors.Join(s.closeStreams(), s.unlock())
+}
+
+// closeStreams ends the streams and closes all files but the one that holds the lock.
+func (s *SpoolWriter) closeStreams() error {
 	s.closed = true
 	err := s.Flush()
 	for _, name := range slices.Sorted(maps.Keys(s.streams)) {
@@ -260,10 +266,15 @@ func (s *SpoolWriter) Close() error {
 				err = st.buf.Flush()
 			}
 		}
-		err = errors.Join(err, st.f.Close())
+		if name != spoolRows {
+			err = errors.Join(err, st.f.Close())
+		}
 	}
 	return err
 }
+
+// unlock lets others at the spool.
+func (s *SpoolWriter) unlock() error { return s.streams[spoolRows].f.Close() }
 
 // discard removes a spool that could not even begin.
 func (s *SpoolWriter) discard() error {

@@ -205,8 +205,13 @@ func (s *streamSource) rewind() error {
 		return fmt.Errorf("a pipe cannot be read twice: %w", errors.ErrUnsupported)
 	}
 	s.in.pos = 0
+	old := s.rowsAt
 	*s = streamSource{in: s.in, file: s.file, selected: s.selected}
-	return s.begin()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.rowsAt.share(old)
+	return nil
 }
 
 func (s *streamSource) table(b Batch) error { return s.tables.copyTo(b) }
@@ -221,4 +226,3 @@ func (s *streamSource) close() error {
 	}
 	return s.file.Close()
 }
-

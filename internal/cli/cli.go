@@ -30,6 +30,11 @@ type Env struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	Getenv func(string) string
+
+	// Signals replaces the signals of the process, and Exit os.Exit for the
+	// second of them. Nil are the real ones.
+	Signals <-chan os.Signal
+	Exit    func(int)
 }
 
 // OSEnv returns the environment of the process.
@@ -101,4 +106,5 @@ func prepare(cmd *cobra.Command, env *Env) {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
 	addVersion(cmd, env)
 	addCompletion(cmd, env)
+	setHelp(cmd)
 }

@@ -33,9 +33,10 @@ func (e *echo) Close(context.Context) error { return nil }
 func closedLoop(t testing.TB, n int64) (rows int64) {
 	clock := timestamp.NewClock()
 	p := produce.New(produce.Config{
-		Run: "r", Clock: clock, Size: 1024, Filler: produce.Filler(1024), Window: 100, Start: clock.Now(), Count: n,
+		Run: "r", Clock: clock, Size: 1024, Filler: produce.Filler(1024), Window: 100, Count: n,
 		Write: func(*recorder.SendRow) { rows++ },
 	})
+	p.Begin(clock.Now(), 0)
 	if err := p.Run(t.Context(), &echo{p: p, clock: clock}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func newStamper(cfg Config) stamper {
 	return stamper{
 		stamp: timestamp.Stamp{
 			Run: cfg.Run, Sender: cfg.Sender, Producer: cfg.Producer,
-			ClockID: anchor.ClockID, Offset: anchor.Offset(),
+			ClockID: anchor.ClockID, Offset: anchor.Offset(), Gap: anchor.Gap,
 		},
 		filler: cfg.Filler,
 	}

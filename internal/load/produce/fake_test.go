@@ -125,7 +125,7 @@ func (r *rig) run(t *testing.T) *produce.Producer {
 	clock := timestamp.NewClock()
 	r.start = clock.Now()
 	c := &r.config
-	c.Run, c.Clock, c.Start, c.Count, c.Measured = "r", clock, r.start, schedule.Unbounded, r.start
+	c.Run, c.Clock, c.Count = "r", clock, schedule.Unbounded
 	c.Size, c.Filler = 100, produce.Filler(100)
 	c.Write = func(row *recorder.SendRow) { r.rows = append(r.rows, *row) }
 	if c.Window == 0 {
@@ -143,6 +143,7 @@ func (r *rig) run(t *testing.T) *produce.Producer {
 		c.Count = r.n
 	}
 	p := produce.New(*c)
+	p.Begin(r.start, r.start)
 	s := &r.server
 	s.t, s.clock, s.sink, s.body, s.start = t, clock, p, p, r.start
 	ctx, cancel := context.WithCancel(t.Context())

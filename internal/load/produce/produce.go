@@ -20,6 +20,7 @@ package produce
 import (
 	"context"
 	"sync"
+	"time"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp"
@@ -52,19 +53,16 @@ type Config struct {
 	// Window is the largest number of messages without an answer.
 	Window int
 	Clock  *timestamp.Clock
-	// Schedule says when messages are intended, from Start. Nil is the closed loop:
+	// Schedule says when messages are intended, from the start. Nil is the closed loop:
 	// a message is intended at the instant at which a window slot became free.
 	Schedule schedule.Schedule
-	// Start is the instant of the schedule's offset 0, in a closed loop that of
-	// the first messages.
-	Start int64
 	// Filler follows the stamp in a body; see the function Filler.
 	Filler []byte
 	// Count ends a closed loop after so many messages; schedule.Unbounded if not.
 	Count int64
-	// Measured is the end of the warm-up: messages intended earlier are left out
-	// of the aggregated statistics, never out of the log.
-	Measured int64
+	// Drain bounds the wait for the last answers of a closed loop that ends by
+	// Count; of other ends Run's context is the bound. 0 is no bound.
+	Drain time.Duration
 	// Write takes a finished row (a recorder's lane). It is called with the
 	// producer's lock held, by different goroutines, and must not keep the row or
 	// call back.
@@ -79,6 +77,9 @@ type Producer struct {
 	cfg   Config
 	stamp stamper
 
+	start    int64 // instant of the schedule's offset 0
+	measured int64 // end of the warm-up
+
 	wake chan struct{} // capacity 1
 
 	mu       sync.Mutex
@@ -86,7 +87,7 @@ type Producer struct {
 	backlog  backlog
 	waits    waits
 	freed    instants // closed loop: slots that became free and are not taken yet
-	initial  int      // closed loop: slots never taken yet, free from Start
+	initial  int      // closed loop: slots never taken yet, free from the start
 	next     int64    // seq of the next message to be registered
 	finished bool
 	end      int64            // closed loop: slots that became free at or after it are not taken
@@ -128,6 +129,12 @@ func New(cfg Config) *Producer {
 	}
 	return p
 }
+
+// Begin sets the instant of the schedule's offset 0, in a closed loop that of
+// the first messages, and the end of the warm-up: messages intended before it
+// are left out of the aggregated statistics, never out of the log. It is called
+// once, before Offer and Run.
+func (p *Producer) Begin(start, measured int64) { p.start, p.measured = start, measured }
 
 // closed reports whether this is a closed loop.
 func (p *Producer) closed() bool { return p.cfg.Schedule == nil }

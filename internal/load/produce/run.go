@@ -35,6 +35,11 @@ func (p *Producer) Run(ctx context.Context, link Link) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settling = true
+	if !p.finished && p.cfg.Drain > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.cfg.Drain)
+		defer cancel()
+	}
 	for p.window.outstanding > 0 && !p.lost && ctx.Err() == nil {
 		p.sleep(ctx)
 	}
@@ -77,7 +82,7 @@ func (p *Producer) due() int64 {
 		return p.backlog.count
 	}
 	n := int64(p.freed.before(p.end))
-	if p.cfg.Start < p.end {
+	if p.start < p.end {
 		n += int64(p.initial)
 	}
 	return min(n, p.cfg.Count-p.next)
@@ -107,7 +112,7 @@ func (p *Producer) register(due int64) []amqp.Message {
 // had waited for when it became ready.
 func (p *Producer) claim() (intended, ready int64, snap spent) {
 	if p.closed() {
-		at := p.cfg.Start
+		at := p.start
 		if p.initial > 0 {
 			p.initial--
 		} else {
@@ -116,7 +121,7 @@ func (p *Producer) claim() (intended, ready int64, snap spent) {
 		return at, at, p.waits.total
 	}
 	d := p.backlog.first()
-	intended, ready, snap = p.cfg.Start+p.cfg.Schedule.At(d.First), d.Ready, d.snap
+	intended, ready, snap = p.start+p.cfg.Schedule.At(d.First), d.Ready, d.snap
 	p.backlog.pop()
 	return intended, ready, snap
 }

@@ -258,3 +258,16 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// A closed loop that has sent its count waits for the last answers no longer than the drain.
+func TestClosedLoopDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := rig{n: 5, server: server{silent: true}}
+		r.config.Window, r.config.Drain = 10, time.Second
+		r.run(t)
+		if rows := r.bySeq(t); len(rows) != 5 || rows[4].Outcome != format.Unsettled || r.server.clock.Now()-r.start != int64(time.Second) {
+			t.Errorf("%d rows after %d ns", len(rows), r.server.clock.Now()-r.start)
+		}
+	})
+}

@@ -37,7 +37,7 @@ func (p *Producer) answered(r *record, c *amqp.Completion) {
 	r.state, r.err = c.State, c.Error
 	if c.State != amqp.Presettled && c.State != amqp.Failed && c.State != amqp.Unsettled {
 		r.acked = c.At
-		if p.measured(r.intended) {
+		if p.counts(r.intended) {
 			p.stats.Ack.Record(c.At - r.loadSent())
 		} else {
 			p.stats.WarmupAck.Record(c.At - r.loadSent())
@@ -140,7 +140,7 @@ func (p *Producer) backlogProvisional(before int64, write func(*recorder.SendRow
 		d := &p.backlog.runs[i]
 		skip := min(d.Count, max(0, p.told-seq))
 		for j := skip; j < d.Count; j++ {
-			intended := p.cfg.Start + p.cfg.Schedule.At(d.First+j)
+			intended := p.start + p.cfg.Schedule.At(d.First+j)
 			if intended >= before {
 				return
 			}

@@ -6,15 +6,15 @@ import (
 	"amqpperf/internal/load/live"
 )
 
-// measured reports whether a message counts in the aggregated statistics.
-func (p *Producer) measured(intended int64) bool { return intended >= p.cfg.Measured }
+// counts reports whether a message counts in the aggregated statistics.
+func (p *Producer) counts(intended int64) bool { return intended >= p.measured }
 
 func (p *Producer) countSent(r *record, sent int64) {
 	p.stats.Sent++
 	if r.wait != amqp.WaitNone {
 		p.stats.Blocked++
 	}
-	if p.measured(r.intended) {
+	if p.counts(r.intended) {
 		p.stats.Delay.Record(sent - r.intended)
 	} else {
 		p.stats.WarmupDelay.Record(sent - r.intended)

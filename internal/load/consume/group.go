@@ -1,0 +1,136 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"amqpperf/timestamp"
+)
+
+// Why a run stopped, as in perf.stop.
+const (
+	StopCount    = "count"
+	StopDuration = "duration"
+	StopIdle     = "idle"
+	StopSignal   = "signal"
+	StopError    = "error"
+)
+
+// Limits end a run of consumers; 0 is no limit.
+type Limits struct {
+	Count    int64         // messages, over all consumers
+	Duration time.Duration // from the start
+	Idle     time.Duration // without a message, from the first one on
+	Wait     time.Duration // for the first message
+}
+
+// Group is what the consumers of a process share: when to stop, and why.
+type Group struct {
+	limits Limits
+	clock  *timestamp.Clock
+	ctx    context.Context //nolint:containedctx // it is the stop signal that Receive takes
+	cancel context.CancelFunc
+
+	admitted atomic.Int64
+	last     atomic.Int64 // instant of the last message that counts, 0 before the first
+
+	mu     sync.Mutex
+	reason string
+	err    error
+}
+
+// NewGroup returns a group that also stops when ctx ends.
+func NewGroup(ctx context.Context, clock *timestamp.Clock, limits Limits) *Group {
+	g := &Group{limits: limits, clock: clock}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
+}
+
+// Context ends when the group stops.
+func (g *Group) Context() context.Context { return g.ctx }
+
+// Stop stops all consumers; the first reason counts, and the first error.
+func (g *Group) Stop(reason string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.reason == "" {
+		g.reason = reason
+	}
+	if g.err == nil {
+		g.err = err
+	}
+	g.cancel()
+}
+
+// Reason returns why the group stopped, and the error that stopped it.
+func (g *Group) Reason() (string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reason, g.err
+}
+
+// Admitted returns how many messages were taken in.
+func (g *Group) Admitted() int64 {
+	n := g.admitted.Load()
+	if g.limits.Count > 0 {
+		return min(n, g.limits.Count)
+	}
+	return n
+}
+
+// admit takes in one message, unless there were enough, and stops the group
+// with the last one.
+func (g *Group) admit(received int64) bool {
+	if g.limits.Idle > 0 || g.limits.Wait > 0 {
+		g.last.Store(received)
+	}
+	n := g.admitted.Add(1)
+	if g.limits.Count == 0 {
+		return true
+	}
+	if n == g.limits.Count {
+		g.Stop(StopCount, nil)
+	}
+	return n <= g.limits.Count
+}
+
+// Watch stops the group when a limit of time is reached, and returns when it
+// has stopped, whatever stopped it.
+func (g *Group) Watch() {
+	start := g.clock.Now()
+	for {
+		now := g.clock.Now()
+		next, reason, err := g.deadline(start)
+		if next <= now {
+			g.Stop(reason, err)
+			return
+		}
+		timer := time.NewTimer(time.Duration(min(next-now, int64(time.Hour))))
+		select {
+		case <-timer.C:
+		case <-g.ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// deadline returns the next instant at which a limit is reached as things are.
+func (g *Group) deadline(start int64) (at int64, reason string, err error) {
+	at = start + int64(365*24*time.Hour)
+	last := g.last.Load()
+	if last == 0 && g.limits.Wait > 0 {
+		at, reason = start+int64(g.limits.Wait), StopIdle
+		err = fmt.Errorf("no message came within --wait %v", g.limits.Wait)
+	}
+	if last != 0 && g.limits.Idle > 0 {
+		at, reason = last+int64(g.limits.Idle), StopIdle
+	}
+	if d := start + int64(g.limits.Duration); g.limits.Duration > 0 && d < at {
+		at, reason, err = d, StopDuration, nil
+	}
+	return at, reason, err
+}

@@ -1,0 +1,73 @@
+package consume
+
+import (
+	"amqpperf/format"
+	"amqpperf/internal/amqp"
+	"amqpperf/internal/load/live"
+	"amqpperf/internal/load/recorder"
+	"amqpperf/timestamp"
+)
+
+// count adds a delivery to the statistics; mine is false for another run.
+func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, mine bool) {
+	c.meet(stamp)
+	if d.DeliveryCount > 0 {
+		c.stats.Redelivery++
+	}
+	if !mine {
+		c.stats.OtherRun++
+		return
+	}
+	c.stats.Received++
+	// A sender of the same boot is aligned through the monotonic clock that both
+	// count on (timestamp.Anchor); of any other the offset is not known here.
+	if stamp.ClockID == 0 || stamp.ClockID != c.anchor.ClockID {
+		c.stats.Unaligned++
+		return
+	}
+	shift := c.anchor.Offset() - stamp.Offset
+	c.stats.Transfer.Record(d.Received - stamp.Sent - shift)
+	c.stats.E2E.Record(d.Received - stamp.Intended - shift)
+}
+
+// meet tells OnSender of senders not met before.
+func (c *Consumer) meet(stamp *timestamp.Stamp) {
+	anchor := stamp.Anchor()
+	if known, ok := c.senders[stamp.Sender]; ok && known == anchor {
+		return
+	}
+	// A hostile queue must not fill the memory.
+	if len(c.senders) >= format.MaxStrings {
+		return
+	}
+	c.senders[stamp.Sender] = anchor
+	if c.cfg.OnSender != nil {
+		c.cfg.OnSender(format.Sender{Sender: stamp.Sender, Clock: anchor})
+	}
+}
+
+// Collect adds the counters to r and moves what the histograms have counted
+// since the last call into those of r.
+func (c *Consumer) Collect(r *live.Recv) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Unsettled = int64(len(c.pending) + len(c.left) + len(c.foreign))
+	r.Add(&c.stats)
+	c.stats.ResetHistograms()
+}
+
+// Provisional writes a provisional row, unsettled, of every delivery that was
+// received before the instant and is not settled; one per delivery, however
+// often this is called.
+func (c *Consumer) Provisional(before int64, write func(*recorder.RecvRow)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, list := range [][]delivery{c.pending, c.left} {
+		for i := range list {
+			if d := &list[i]; !d.told && d.row.Received < before {
+				d.told = true
+				write(&d.row)
+			}
+		}
+	}
+}

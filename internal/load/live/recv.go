@@ -1,0 +1,38 @@
+package live
+
+// Recv is what receivers count. Counters are totals since the start.
+type Recv struct {
+	Received   int64 `json:"received"` // messages that the run counts
+	OtherRun   int64 `json:"other_run"`
+	Foreign    int64 `json:"foreign"`  // without a stamp of ours
+	Released   int64 `json:"released"` // arrived after the end and given back
+	Redelivery int64 `json:"redelivered"`
+	Rows       int64 `json:"rows"`
+	Unaligned  int64 `json:"unaligned"` // sender's clock unknown here
+
+	Unsettled int64 `json:"-"` // now
+
+	// received − sent and received − intended, of senders whose clock is ours.
+	Transfer Histogram `json:"-"`
+	E2E      Histogram `json:"-"`
+}
+
+// Add adds the counters and histograms of o.
+func (r *Recv) Add(o *Recv) {
+	r.Received += o.Received
+	r.OtherRun += o.OtherRun
+	r.Foreign += o.Foreign
+	r.Released += o.Released
+	r.Redelivery += o.Redelivery
+	r.Rows += o.Rows
+	r.Unaligned += o.Unaligned
+	r.Unsettled += o.Unsettled
+	r.Transfer.Merge(&o.Transfer)
+	r.E2E.Merge(&o.E2E)
+}
+
+// ResetHistograms empties the histograms.
+func (r *Recv) ResetHistograms() {
+	r.Transfer.Reset()
+	r.E2E.Reset()
+}

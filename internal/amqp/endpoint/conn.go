@@ -174,6 +174,18 @@ func (c *Conn) Swap(spare []byte) []byte {
 	return out
 }
 
+// Close appends a close frame, with an error or nil, after all other output.
+// Nothing follows it, whatever is called afterwards.
+func (c *Conn) Close(e *wire.Error) {
+	c.Flush()
+	for _, s := range c.local {
+		if s != nil && s.state == sessionOpen {
+			s.state = sessionEnding
+		}
+	}
+	c.frame(0, &wire.Close{Error: e})
+}
+
 // Begin starts a session. It may be used at once; SessionBegun tells when the
 // peer has answered.
 func (c *Conn) Begin() (*Session, error) {

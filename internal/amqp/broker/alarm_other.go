@@ -1,0 +1,5 @@
+//go:build !linux
+
+package broker
+
+func newAlarm(bool) alarm { return newCoarseAlarm() }

@@ -1,0 +1,308 @@
+package broker
+
+import (
+	"slices"
+
+	"amqpperf/internal/amqp/endpoint"
+	"amqpperf/internal/amqp/wire"
+)
+
+// node is an address: a FIFO server, and behind it one store (a queue) or one for
+// each subscriber (a topic). Everything here is under the broker's lock.
+type node struct {
+	b       *Broker
+	name    string // with its prefix
+	topic   bool
+	seq     uint64
+	server  server
+	waiting fifo     // in service or waiting for it, in order of arrival
+	stores  []*store // a queue has exactly one
+	dry     []*producer
+
+	at   int64 // when the clockwork should run it; 0: not scheduled
+	heap int   // index in the clockwork
+}
+
+// store holds messages that have departed and their consumers.
+type store struct {
+	node      *node
+	ready     fifo
+	consumers []*consumer
+	next      int // whose turn it is
+	dirty     bool
+}
+
+// producer is a link on which a client sends.
+type producer struct {
+	c    *conn
+	l    *endpoint.Link
+	node *node
+	dry  bool // gets no credit for now
+}
+
+// consumer is a link on which a client receives.
+type consumer struct {
+	c         *conn
+	l         *endpoint.Link
+	st        *store
+	presettle bool
+	bytes     int64 // unsettled
+	unsettled endpoint.Outstanding[*message]
+	drain     bool
+	tag       uint64
+}
+
+func (n *node) newStore() *store {
+	s := &store{node: n}
+	n.stores = append(n.stores, s)
+	return s
+}
+
+// arrive takes a message in.
+func (n *node) arrive(m *message, now int64) {
+	b := n.b
+	if b.first == 0 {
+		b.first = m.rec.Arrival
+		b.spans = spansFrom(b.first, b.cfg.Stalls)
+	}
+	m.node, m.rec.Address, m.rec.Seq = n, n.name, n.seq
+	n.seq++
+	m.rec.Start, m.rec.Due = n.server.serve(b.spans, m.rec.Arrival)
+	if m.rec.Due <= now && n.waiting.n == 0 {
+		n.depart(m, now)
+		return
+	}
+	n.waiting.pushBack(m)
+	n.schedule(n.waiting.at(0).rec.Due)
+}
+
+// run lets every message go whose service is over, and hands out what is ready.
+func (n *node) run(now int64) {
+	for n.waiting.n > 0 && n.waiting.at(0).rec.Due <= now {
+		n.depart(n.waiting.remove(0), now)
+	}
+	if n.waiting.n > 0 {
+		n.schedule(n.waiting.at(0).rec.Due)
+	}
+	for _, s := range n.stores {
+		n.b.dirtyStore(s)
+	}
+}
+
+func (n *node) depart(m *message, now int64) {
+	m.rec.Departure = now
+	if !m.settled {
+		m.from.l.Settle(m.no, m.no, wire.StateOf(wire.CodeAccepted))
+		m.rec.Acked = now
+		n.b.touch(m.from.c)
+	}
+	if n.topic && len(n.stores) == 0 {
+		n.b.finish(m, Dropped, 0)
+		return
+	}
+	for i, s := range n.stores {
+		each := m
+		if i+1 < len(n.stores) {
+			each = m.copyFor()
+		}
+		s.ready.pushBack(each)
+		n.b.dirtyStore(s)
+	}
+}
+
+// depth is what MaxQueued limits.
+func (n *node) depth() int {
+	d := n.waiting.n
+	for _, s := range n.stores {
+		d += s.ready.n
+	}
+	return d
+}
+
+// feed renews a producer's credit, or notes that it must wait.
+func (p *producer) feed() {
+	n, full := p.node, p.node.b.cfg.Credit
+	if p.l.Credit() > full/2 {
+		return
+	}
+	if limit := n.b.cfg.MaxQueued; limit > 0 && n.depth() >= limit {
+		if !p.dry {
+			p.dry = true
+			n.dry = append(n.dry, p)
+		}
+		return
+	}
+	p.l.Grant(full)
+	n.b.touch(p.c)
+}
+
+// water gives credit to the producers that wait, once there is room again.
+func (n *node) water() {
+	if len(n.dry) == 0 || n.depth() > n.b.cfg.MaxQueued/2 {
+		return
+	}
+	dry := n.dry
+	n.dry = nil
+	for _, p := range dry {
+		p.dry = false
+		p.feed()
+	}
+}
+
+// dispatch hands ready messages to consumers, in turn, as far as their credit,
+// windows and caps go.
+func (s *store) dispatch(now int64) {
+	if thaw := thawed(s.node.b.spans, now); thaw > now {
+		s.node.schedule(thaw)
+		return
+	}
+	for i := 0; i < s.ready.n; {
+		m := s.ready.at(i)
+		if m.expires != 0 && now >= m.expires {
+			s.node.b.finish(s.ready.remove(i), Expired, now)
+			continue
+		}
+		c := s.choose(m)
+		switch {
+		case c != nil:
+			c.deliver(s.ready.remove(i), now)
+		case m.excluded != nil:
+			i++ // somebody may take the ones behind it
+		default:
+			i = s.ready.n
+		}
+	}
+	for _, c := range s.consumers {
+		if c.drain && (s.ready.n == 0 || c.l.Credit() == 0) {
+			c.drain = false
+			c.l.Drained()
+			s.node.b.touch(c.c)
+		}
+	}
+	s.node.water()
+}
+
+// choose picks the next consumer in turn that can take m.
+func (s *store) choose(m *message) *consumer {
+	for k := range s.consumers {
+		i := (s.next + k) % len(s.consumers)
+		c := s.consumers[i]
+		if c.can(m) {
+			s.next = (i + 1) % len(s.consumers)
+			return c
+		}
+	}
+	return nil
+}
+
+// maxUnwritten is how many encoded bytes may wait for a connection's writer before
+// its consumers get nothing more.
+const maxUnwritten = 1 << 20
+
+func (c *consumer) can(m *message) bool {
+	if c.l.CanSend() != endpoint.WaitNone || c.c.ending {
+		return false
+	}
+	if limit := c.c.b.cfg.MaxUnsettledBytes; limit > 0 && c.bytes > 0 && c.bytes+int64(m.rec.Size) > limit {
+		return false
+	}
+	if m.excluded != nil && m.excludes(c) {
+		return false
+	}
+	if c.c.ep.Pending() >= maxUnwritten {
+		c.c.choked = true
+		return false
+	}
+	return true
+}
+
+func (c *consumer) deliver(m *message, now int64) {
+	b := c.c.b
+	b.head = m.head(b.head[:0])
+	c.tag++
+	tag := [8]byte{byte(c.tag >> 56), byte(c.tag >> 48), byte(c.tag >> 40), byte(c.tag >> 32), byte(c.tag >> 24), byte(c.tag >> 16), byte(c.tag >> 8), byte(c.tag)}
+	no, err := c.l.Send(&endpoint.Message{Tag: tag[:], Format: m.format, Settled: c.presettle, Head: b.head, Body: m.rec.Message})
+	if err != nil { // only when the peer's frames are too small for anything
+		c.c.fail(&wire.Error{Condition: wire.CondInternalError, Description: err.Error()})
+		c.st.ready.pushFront(m)
+		return
+	}
+	b.touch(c.c)
+	m.rec.Deliveries++
+	m.rec.Link = c.l.Name()
+	if m.rec.Delivered == 0 {
+		m.rec.Delivered = now
+	}
+	if c.presettle {
+		b.finish(m, Presettled, now)
+		return
+	}
+	c.unsettled.Put(no, m)
+	c.bytes += int64(m.rec.Size)
+}
+
+// outcome handles a consumer's disposition.
+func (c *consumer) outcome(first, last int64, st *wire.State, now int64) {
+	var again []*message
+	c.unsettled.TakeRange(first, last, func(_ int64, m *message) {
+		c.bytes -= int64(m.rec.Size)
+		switch st.Kind {
+		case wire.CodeAccepted:
+			c.c.b.finish(m, Accepted, now)
+		case wire.CodeRejected:
+			c.c.b.finish(m, Rejected, now)
+		default: // released, modified; a delivery settled without an outcome had none
+			if st.DeliveryFailed {
+				m.rec.Failed++
+			}
+			if st.UndeliverableHere {
+				m.excluded = append(m.excluded, c)
+			}
+			again = append(again, m)
+		}
+	})
+	c.requeue(again)
+}
+
+// requeue puts messages back where they were: at the front, in their order.
+func (c *consumer) requeue(ms []*message) {
+	for _, m := range slices.Backward(ms) {
+		c.st.ready.pushFront(m)
+	}
+	c.c.b.dirtyStore(c.st)
+}
+
+// leave ends a consumer. On a queue its unsettled messages are available to others,
+// each with one failed attempt more; a subscriber's are dropped with it.
+func (c *consumer) leave(now int64) {
+	s, b := c.st, c.c.b
+	i := slices.Index(s.consumers, c)
+	if i < 0 {
+		return
+	}
+	s.consumers = slices.Delete(s.consumers, i, i+1)
+	if s.next > i {
+		s.next--
+	}
+	if len(s.consumers) > 0 {
+		s.next %= len(s.consumers)
+	}
+	var held []*message
+	c.unsettled.All(func(_ int64, m *message) { held = append(held, m) })
+	c.unsettled = endpoint.Outstanding[*message]{}
+	if !s.node.topic {
+		for _, m := range held {
+			m.rec.Failed++
+		}
+		c.requeue(held)
+		return
+	}
+	s.node.stores = slices.DeleteFunc(s.node.stores, func(o *store) bool { return o == s })
+	for _, m := range held {
+		b.finish(m, Dropped, now)
+	}
+	for s.ready.n > 0 {
+		b.finish(s.ready.remove(0), Dropped, now)
+	}
+	s.node.water()
+}

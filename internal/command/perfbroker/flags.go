@@ -2,7 +2,6 @@ package perfbroker
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -10,29 +9,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"amqpperf/internal/amqp/broker"
+	"amqpperf/internal/cli"
 )
 
-// group is a part of the help: a headline and its flags.
-type group struct {
-	title string
-	flags *pflag.FlagSet
-}
-
-// groups defines the flags.
-func (o *options) groups() []group {
-	set := func(define func(f *pflag.FlagSet)) *pflag.FlagSet {
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.SortFlags = false
-		define(f)
-		return f
-	}
-	return []group{
-		{"Listening", set(o.listenFlags)},
-		{"Users", set(o.userFlags)},
-		{"Behaviour", set(o.behaviourFlags)},
-		{"Addresses and limits", set(o.limitFlags)},
-		{"Output", set(o.outputFlags)},
-	}
+// register defines the flags, by group.
+func (o *options) register(cmd *cobra.Command) {
+	cli.Group(cmd, "Listening", o.listenFlags)
+	cli.Group(cmd, "Users", o.userFlags)
+	cli.Group(cmd, "Behaviour", o.behaviourFlags)
+	cli.Group(cmd, "Addresses and limits", o.limitFlags)
+	cli.Group(cmd, "Output", o.outputFlags)
 }
 
 func (o *options) listenFlags(f *pflag.FlagSet) {
@@ -69,34 +55,6 @@ func (o *options) outputFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.log, "log", "", "write a line per message with its arrival, service, departure and settlement to `FILE` (CSV; - = standard output)")
 	f.BoolVar(&o.force, "force", false, "replace an existing --log file")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print neither the URL nor the summary on standard error")
-}
-
-// setHelp adds the flags to the command and prints them by group. What the
-// wrapper adds later (version, help) comes last.
-func setHelp(cmd *cobra.Command, groups []group) {
-	grouped := map[string]bool{}
-	for _, g := range groups {
-		g.flags.VisitAll(func(f *pflag.Flag) { grouped[f.Name] = true })
-		cmd.Flags().AddFlagSet(g.flags)
-	}
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		rest := pflag.NewFlagSet("", pflag.ContinueOnError)
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !grouped[f.Name] {
-				rest.AddFlag(f)
-			}
-		})
-		printHelp(cmd.OutOrStdout(), cmd, append(groups, group{"Other", rest}))
-	})
-}
-
-func printHelp(w io.Writer, cmd *cobra.Command, groups []group) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.Long, cmd.UseLine(), cmd.Example)
-	for _, g := range groups {
-		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
-	}
-	_, _ = io.WriteString(w, b.String()) // help has nobody to tell
 }
 
 // service is the value of --service-time.

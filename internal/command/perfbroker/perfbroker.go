@@ -4,9 +4,6 @@ package perfbroker
 
 import (
 	"context"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,14 +72,12 @@ func New(env *cli.Env) *cobra.Command {
 			return o.validate(env)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := env.Interruptible(orBackground(cmd.Context()))
 			defer stop()
-			// The second signal ends the process at once.
-			defer context.AfterFunc(ctx, stop)()
 			return serve(ctx, env, o)
 		},
 	}
-	setHelp(cmd, o.groups())
+	o.register(cmd)
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
@@ -140,37 +141,63 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Parse reads the stamp at the start of a body. What follows the stamp is not
 // looked at. A body without a stamp of ours, of another version or damaged in
-// any byte gives an error that wraps ErrNoStamp.
+// any byte gives an error that wraps ErrNoStamp. To parse many, see [Parser].
 func Parse(body []byte) (Stamp, error) {
-	var s Stamp
+	run, err := check(body)
+	if err != nil {
+		return Stamp{}, err
+	}
+	name, err := runName(body[5], run)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return read(body, name)
+}
+
+// check verifies that a body begins with a stamp and returns its run, still in
+// its binary form.
+func check(body []byte) (run []byte, err error) {
 	if len(body) < fixedSize || string(body[:len(magic)]) != magic {
-		return s, ErrNoStamp
+		return nil, ErrNoStamp
 	}
 	if body[4] != stampVersion {
-		return s, fmt.Errorf("%w: version %d, this program reads version %d", ErrNoStamp, body[4], stampVersion)
+		return nil, fmt.Errorf("%w: version %d, this program reads version %d", ErrNoStamp, body[4], stampVersion)
 	}
 	size := fixedSize + int(body[6])
 	if body[7] > maxGapExponent || len(body) < size || body[6] == 0 || body[6] > MaxRun {
-		return s, fmt.Errorf("%w: malformed", ErrNoStamp)
+		return nil, fmt.Errorf("%w: malformed", ErrNoStamp)
 	}
-	if err := checkCRC(body[:size]); err != nil {
-		return s, err
-	}
-	run := body[fixedSize:size]
+	return body[fixedSize:size], checkCRC(body[:size])
+}
+
+// runName returns the text of a run. There is one binary form of each, so a
+// UUID written as text is not ours.
+func runName(kind byte, run []byte) (string, error) {
 	switch {
-	case body[5] == runUUID && len(run) == 16:
-		s.Run = formatUUID(run)
-	case body[5] == runText:
-		s.Run = string(run)
-	default:
-		return s, fmt.Errorf("%w: malformed run", ErrNoStamp)
+	case kind == runUUID && len(run) == 16:
+		return formatUUID(run), nil
+	case kind == runText:
+		name := string(run)
+		if err := ValidRun(name); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNoStamp, err)
+		}
+		if _, ok := parseUUID(name); !ok {
+			return name, nil
+		}
 	}
+	return "", fmt.Errorf("%w: malformed run", ErrNoStamp)
+}
+
+// read takes the numbers out of a stamp that check found sound.
+func read(body []byte, run string) (Stamp, error) {
+	s := Stamp{Run: run}
 	s.fill(body)
 	if s.Sender < 0 || s.Producer < 0 || s.Attempt < 0 || s.Seq < 0 {
 		return Stamp{}, fmt.Errorf("%w: negative identity", ErrNoStamp)
 	}
-	if err := ValidRun(s.Run); err != nil {
-		return Stamp{}, fmt.Errorf("%w: %w", ErrNoStamp, err)
+	// The smallest number stands for NULL in logs.
+	if s.Intended == math.MinInt64 || s.Sent == math.MinInt64 {
+		return Stamp{}, fmt.Errorf("%w: no instant", ErrNoStamp)
 	}
 	return s, nil
 }
@@ -199,9 +226,10 @@ func gapExponent(gap int64) byte {
 
 func checkCRC(stamp []byte) error {
 	table := castagnoli()
-	var zero [4]byte
 	sum := crc32.Update(0, table, stamp[:crcOffset])
-	sum = crc32.Update(sum, table, zero[:])
+	for range 4 { // zeroes; an array of them would be allocated for each call
+		sum = ^(table[byte(^sum)] ^ ^sum>>8)
+	}
 	sum = crc32.Update(sum, table, stamp[crcOffset+4:])
 	if sum != binary.BigEndian.Uint32(stamp[crcOffset:]) {
 		return fmt.Errorf("%w: checksum does not match", ErrNoStamp)

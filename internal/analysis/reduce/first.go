@@ -18,6 +18,8 @@ type firstPass struct {
 	end      int64 // last instant of any kind on the sender's side
 	endRecv  int64
 	oldest   int64 // intended instant of the oldest unfinished message
+	answered int64 // intended instant of the latest message that was answered
+	arrived  int64 // and of the latest that arrived
 	clients  clients
 	totals   [4]span // intended, sent, acked, received
 	s        values
@@ -41,7 +43,7 @@ func (s *span) rate() float64 { return stats.Rate(s.n, s.first, s.last) }
 func newFirstPass(r *reducer) *firstPass {
 	f := &firstPass{
 		reducer: r, first: math.MaxInt64, last: math.MinInt64, end: math.MinInt64, endRecv: math.MinInt64,
-		oldest: math.MaxInt64, clients: clients{},
+		oldest: math.MaxInt64, answered: math.MinInt64, arrived: math.MinInt64, clients: clients{},
 	}
 	for m := range f.dists {
 		f.dists[m] = stats.NewDistribution()
@@ -137,6 +139,8 @@ func (f *firstPass) countSend(v *view, i int, out Outcome) {
 	}
 	if out.unanswered() || out == Unsent {
 		f.oldest = min(f.oldest, v.Intended[i])
+	} else {
+		f.answered = max(f.answered, v.Intended[i])
 	}
 	f.integrity(v, i, out)
 }
@@ -176,6 +180,7 @@ func distance(a, b int64) int64 {
 func (f *firstPass) countArrival(v *view, i int) {
 	c := &f.counts
 	f.endRecv = max(f.endRecv, v.Received[i])
+	f.arrived = max(f.arrived, v.Intended[i])
 	if v.Copy[i] > 0 {
 		c.Duplicate++
 	} else {

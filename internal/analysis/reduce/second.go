@@ -36,7 +36,7 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
 	s.tail = newTailPass(f.dists[Response])
 	s.stalls = newStallPass(s.axis, f.dists)
-	s.stability = newStabilityPass(d)
+	s.stability = newStabilityPass(d, f)
 	if r.opt.Sink != nil {
 		if err := r.opt.Sink.Begin(d.First, d.Last); err != nil {
 			return nil, err

@@ -12,14 +12,17 @@ type stabilityPass struct {
 	quarter  [3]int64 // edges: half, three quarters, last intended
 	in, out  [2]int64
 	due, got [2]int64
+	answered int64   // intended instant of the latest message with an answer
+	arrived  int64   // and of the latest that arrived
 	flight   []int32 // +1 sent, −1 acked, per fine bin
 	axis     stats.Axis
 }
 
-func newStabilityPass(d *Data) *stabilityPass {
+func newStabilityPass(d *Data, f *firstPass) *stabilityPass {
 	first, last := d.Window.First, d.Window.Last
 	span := last - first
 	p := &stabilityPass{
+		answered: f.answered, arrived: f.arrived,
 		quarter: [3]int64{first + span/2, first + span/2 + span/4, last},
 		axis:    stats.NewAxis(d.First, d.Integrity.LastInstant, d.Rows, maxBins),
 	}
@@ -38,8 +41,12 @@ func (p *stabilityPass) count(counts *[2]int64, at int64) {
 }
 
 func (p *stabilityPass) add(v *view, i int, out Outcome, expected bool) {
+	// A message without an answer among others that got one is no backlog.
+	intended := v.Intended[i]
 	if v.Primary[i] && out != Unlogged {
-		p.count(&p.in, v.Intended[i])
+		if intended > p.answered || !(out.unanswered() || out == Unsent) {
+			p.count(&p.in, intended)
+		}
 		acked := v.Acked[i]
 		if out == Presettled {
 			acked = v.Sent[i]
@@ -52,11 +59,14 @@ func (p *stabilityPass) add(v *view, i int, out Outcome, expected bool) {
 			p.flight[p.axis.Bin(v.Acked[i])]--
 		}
 	}
-	if expected {
-		p.count(&p.due, v.Intended[i])
-		if has(v.Received[i]) {
-			p.count(&p.got, v.Received[i])
-		}
+	if !expected {
+		return
+	}
+	if has(v.Received[i]) {
+		p.count(&p.got, v.Received[i])
+	}
+	if has(v.Received[i]) || intended > p.arrived {
+		p.count(&p.due, intended)
 	}
 }
 

@@ -36,3 +36,6 @@ func (r *Recv) ResetHistograms() {
 	r.Transfer.Reset()
 	r.E2E.Reset()
 }
+
+// ResetCounters sets everything but the histograms to 0.
+func (r *Recv) ResetCounters() { *r = Recv{Transfer: r.Transfer, E2E: r.E2E} }

@@ -58,3 +58,8 @@ func (s *Send) ResetHistograms() {
 	s.WarmupDelay.Reset()
 	s.WarmupAck.Reset()
 }
+
+// ResetCounters sets everything but the histograms to 0.
+func (s *Send) ResetCounters() {
+	*s = Send{Delay: s.Delay, Ack: s.Ack, WarmupDelay: s.WarmupDelay, WarmupAck: s.WarmupAck}
+}

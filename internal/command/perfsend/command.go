@@ -1,0 +1,106 @@
+// Package perfsend is the command perf-send: its flags, and the wiring of
+// schedule, pacer, producers, links and recorder.
+package perfsend
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/units"
+)
+
+const tool = "perf-send"
+
+// options are the flags.
+type options struct {
+	conn cli.ConnFlags
+	run  cli.RunFlags
+	log  cli.LogFlags
+	live cli.LiveFlags
+
+	style       link.Style
+	rate        units.Rate
+	perProducer units.Rate
+	count       int64
+	duration    time.Duration
+	size        units.Size
+	maxPending  int
+	producers   int
+	connections int
+	warmup      time.Duration
+	drain       time.Duration
+	startAt     cli.StartAt
+	durable     bool
+	presettled  bool
+}
+
+const long = `perf-send loads an AMQP 1.0 broker and logs every message: when it was
+intended, ready, sent and acknowledged, what became of it and what it waited
+for. It computes nothing: perf-merge joins its log with those of perf-recv,
+perf-report makes the numbers and pictures.
+
+With --rate the messages are intended on a fixed schedule, whatever the broker
+does (open loop). Without, a message is intended whenever a slot of
+--max-pending is free (closed loop): that measures the maximum rate, and its
+latencies are those of a tool that waits for the broker.
+
+An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
+
+const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a second for 30 seconds, into perf-send-TIME.parquet
+  perf-send -n 1M --max-pending 100 queue://bench   a million as fast as 100 in flight allow
+  perf-send -r 30/m -o - queue://bench | perf-merge -f log - recv.parquet
+  perf-send -u amqps://user@host --tls-ca ca.pem --producers 10 -r 1k -d 1m topic://prices`
+
+// New returns the command.
+func New(env *cli.Env) *cobra.Command {
+	o := &options{size: 1024}
+	cmd := &cobra.Command{
+		Use:     "perf-send [flags] ADDRESS...",
+		Short:   "Load an AMQP 1.0 broker and log every message sent",
+		Long:    long,
+		Example: examples,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := prepare(env, o, cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return r.run(cmd.Context())
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	o.register(cmd, env)
+	return cmd
+}
+
+func (o *options) register(cmd *cobra.Command, env *cli.Env) {
+	cli.Group(cmd, "Load", func(fs *pflag.FlagSet) {
+		fs.VarP(&o.rate, "rate", "r", "messages per second over all producers: 500, 30k, 0.5/s, 30/m, or max (closed loop)")
+		fs.Var(&o.perProducer, "rate-per-producer", "the same for each producer, instead of --rate")
+		fs.VarP((*count)(&o.count), "count", "n", "number of messages over all producers, such as 10000 or 1M (default no limit)")
+		fs.Lookup("rate-per-producer").DefValue = ""
+		fs.DurationVarP(&o.duration, "duration", "d", 0, "how long messages are intended (default no limit)")
+		fs.VarP(&o.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB, 1MiB")
+		fs.IntVar(&o.maxPending, "max-pending", 1000, "messages of a producer without an answer at most")
+		fs.IntVar(&o.producers, "producers", 1, "producers for each ADDRESS")
+		fs.IntVar(&o.connections, "connections", 0, "connections that the producers share (default one each)")
+		fs.DurationVar(&o.warmup, "warmup", 0, "marks the first part of the run as warm-up: left out of SUMMARY and reports, never out of the log")
+		fs.DurationVar(&o.drain, "drain", 10*time.Second, "at the end, how long to go on sending what is due and waiting for answers")
+		fs.Var(&o.startAt, "start-at", "start at a TIME such as 2026-05-01T12:00:00Z, or +30s from now")
+		fs.BoolVar(&o.durable, "durable", false, "durable messages")
+		fs.BoolVar(&o.presettled, "presettled", false, "send settled: nothing is acknowledged")
+	})
+	cli.Group(cmd, "Log", func(fs *pflag.FlagSet) {
+		o.log.Register(fs, tool)
+		o.run.Register(fs, env, "name of this run in every row (default $PERF_RUN, else a new UUID)")
+		o.live.Register(fs, env)
+	})
+	cli.Group(cmd, "Connection", func(fs *pflag.FlagSet) {
+		o.conn.Register(fs, env)
+		fs.Var(&o.style, "address-style", "how queue:// and topic:// are written: auto, artemis, rabbitmq3, rabbitmq4, activemq, brokerj, verbatim")
+	})
+}

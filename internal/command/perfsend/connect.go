@@ -1,0 +1,120 @@
+package perfsend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/produce"
+	"amqpperf/internal/load/recorder"
+	"amqpperf/internal/load/schedule"
+)
+
+// dialling bounds how many connections are opened or closed at the same time: a
+// broker's backlog of new connections is short.
+const dialling = 32
+
+// connect opens every connection and every link before anything is sent.
+func (r *run) connect(ctx context.Context) error {
+	r.conns = make([]*link.Conn, r.connections)
+	err := cli.Parallel(ctx, r.connections, dialling, func(ctx context.Context, i int) (err error) {
+		r.conns[i], err = link.Dial(ctx, r.link, int32(i))
+		return err
+	})
+	if err != nil {
+		return explain(ctx, err)
+	}
+	r.makeProducers()
+	r.links = make([]*link.Sender, r.producers)
+	err = cli.Parallel(ctx, r.producers, dialling, func(ctx context.Context, k int) (err error) {
+		p := r.list[k]
+		r.links[k], err = r.conns[k%r.connections].NewSender(ctx, link.SenderConfig{
+			Address: r.address(k), Body: p, Sink: p, MaxPending: r.o.maxPending,
+			Durable: r.o.durable, Presettled: r.o.presettled,
+		})
+		if err != nil {
+			return err
+		}
+		return r.checkSize(k)
+	})
+	return explain(ctx, err)
+}
+
+// explain turns the end of the context into what it means here.
+func explain(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before everything was connected")}
+	}
+	return err
+}
+
+// checkSize compares with the peer's limit, so that the run does not fail at
+// its first message.
+func (r *run) checkSize(k int) error {
+	limit := r.links[k].MaxMessageSize()
+	if limit > 0 && uint64(r.o.size) > limit {
+		return fmt.Errorf("%s: the broker takes messages of at most %d bytes, -s asks for %d", r.address(k), limit, int64(r.o.size))
+	}
+	return nil
+}
+
+// address returns the address of a producer: neighbours in the schedule go to
+// different addresses.
+func (r *run) address(k int) string { return r.addresses[k%len(r.addresses)] }
+
+func (r *run) makeProducers() {
+	filler := produce.Filler(int32(r.o.size))
+	r.list = make([]*produce.Producer, r.producers)
+	for k := range r.list {
+		lane := &lane{}
+		c := produce.Config{
+			Run: r.runID, Sender: r.sender, Producer: int32(k), Destination: r.address(k), Connection: 0,
+			Size: int32(r.o.size), Window: r.o.maxPending, Clock: r.clock, Filler: filler,
+			Count: schedule.Unbounded, Drain: r.o.drain, Write: lane.write, OnDown: r.lost,
+		}
+		if r.schedule != nil {
+			c.Schedule = schedule.Stripe{Of: r.schedule, K: int64(k), By: int64(r.producers)}
+		} else if r.count != schedule.Unbounded {
+			c.Count = schedule.Share(r.count, int64(k), int64(r.producers))
+		}
+		r.list[k] = produce.New(c)
+		r.lanes = append(r.lanes, lane)
+	}
+}
+
+// lane is a recorder's lane that is set once the recorder exists; no row is
+// written before.
+type lane struct {
+	to *recorder.Lane[recorder.SendRow]
+}
+
+func (l *lane) write(row *recorder.SendRow) { l.to.Append(row) }
+
+// disconnect closes links and connections, each with a deadline of its own. The
+// log is closed before: some brokers do not answer, and that changes neither the
+// log nor the exit status.
+func (r *run) disconnect() {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	err := cli.Parallel(ctx, len(r.links), dialling, func(ctx context.Context, k int) error {
+		if r.links[k] == nil {
+			return nil
+		}
+		return r.links[k].Close(ctx)
+	})
+	err = errors.Join(err, cli.Parallel(ctx, len(r.conns), dialling, func(ctx context.Context, i int) error {
+		if r.conns[i] == nil {
+			return nil
+		}
+		return r.conns[i].Close(ctx)
+	}))
+	if err != nil && r.failure == nil && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: while closing: %v\n", tool, err)
+	}
+}
+
+// closing bounds the shutdown of all connections together.
+const closing = 15 * time.Second

@@ -1,0 +1,183 @@
+package perfsend
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/schedule"
+	"amqpperf/internal/units"
+	"amqpperf/timestamp"
+)
+
+// count is a number of messages as a flag: digits with an optional k, M or G.
+type count int64
+
+// Set implements pflag.Value.
+func (c *count) Set(s string) error {
+	n, err := units.ParseCount(s)
+	*c = count(n)
+	return err
+}
+
+// String implements pflag.Value.
+func (c *count) String() string { return strconv.FormatInt(int64(*c), 10) }
+
+// Type implements pflag.Value.
+func (c *count) Type() string { return "count" }
+
+// prepare checks everything that can be checked without a broker.
+func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*run, error) {
+	r := &run{env: env, o: o, addresses: addresses, producers: o.producers * len(addresses), runID: o.run.Run()}
+	if r.runID == "" {
+		r.runID = uuid.NewString()
+	}
+	if err := o.validate(fs, r); err != nil {
+		return nil, err
+	}
+	if err := o.live.Validate(); err != nil {
+		return nil, err
+	}
+	for _, a := range addresses {
+		if err := link.CheckAddress(a); err != nil {
+			return nil, cli.Usagef("%w", err)
+		}
+	}
+	if r.connections = o.connections; r.connections == 0 {
+		r.connections = r.producers
+	}
+	if err := cli.CheckFiles(r.connections); err != nil {
+		return nil, err
+	}
+	if err := r.plan(); err != nil {
+		return nil, err
+	}
+	return r, r.configure()
+}
+
+// validate reports flags that cannot be honoured or contradict each other.
+func (o *options) validate(fs *pflag.FlagSet, r *run) error {
+	given := fs.Changed
+	switch {
+	case given("rate") && given("rate-per-producer"):
+		return cli.Usagef("--rate and --rate-per-producer contradict each other: give one")
+	case given("count") && o.count < 1:
+		return cli.Usagef("-n %d: at least 1; leave it out for no limit", o.count)
+	case given("duration") && o.duration <= 0:
+		return cli.Usagef("-d %v: must be above 0; leave it out for no limit", o.duration)
+	case o.drain < 0:
+		return cli.Usagef("--drain %v: must not be negative", o.drain)
+	case o.warmup < 0:
+		return cli.Usagef("--warmup %v: must not be negative", o.warmup)
+	case o.duration > 0 && o.warmup >= o.duration:
+		return cli.Usagef("--warmup %v leaves nothing of -d %v: the duration includes the warm-up", o.warmup, o.duration)
+	case o.maxPending < 1:
+		return cli.Usagef("--max-pending %d: at least 1", o.maxPending)
+	case o.maxPending > 1<<24:
+		return cli.Usagef("--max-pending %d: at most %d", o.maxPending, 1<<24)
+	case o.producers < 1:
+		return cli.Usagef("--producers %d: at least 1", o.producers)
+	case o.connections < 0 || o.connections > r.producers:
+		return cli.Usagef("--connections %d: 1 to the number of producers, %d", o.connections, r.producers)
+	}
+	if err := timestamp.ValidRun(r.runID); err != nil {
+		return cli.Usagef("--run: %w", err)
+	}
+	if least := timestamp.Size(r.runID); int(o.size) < least {
+		return cli.Usagef("-s %d: a body holds a stamp of %d bytes for this run: give -s %d or more", int64(o.size), least, least)
+	}
+	return nil
+}
+
+// plan makes the schedule, and how many messages each limit allows.
+func (r *run) plan() error {
+	o := r.o
+	rate := o.rate
+	if !o.perProducer.Max() {
+		rate = o.perProducer
+		if rate.Num > math.MaxInt64/int64(r.producers) {
+			return cli.Usagef("--rate-per-producer %v: too much for %d producers", rate, r.producers)
+		}
+		rate.Num *= int64(r.producers)
+	}
+	r.rate = rate
+	r.count = schedule.Unbounded
+	if o.count > 0 {
+		r.count = o.count
+	}
+	r.stop = stopCount
+	if rate.Max() {
+		return nil
+	}
+	if rate.PerSecond() > 1e9 {
+		return cli.Usagef("%v messages a second over all producers: at most 1G", rate)
+	}
+	s, err := schedule.NewConstant(rate.Num, rate.Den, r.count)
+	if err != nil {
+		return cli.Usagef("--rate: %w", err)
+	}
+	if o.duration > 0 {
+		if within := s.Within(int64(o.duration)); within < r.count {
+			s, r.stop = s.WithN(within), stopDuration
+		}
+	}
+	r.schedule = &s
+	return nil
+}
+
+// configure makes the configuration of the connections.
+func (r *run) configure() error {
+	c := &r.o.conn
+	u, err := link.ParseURL(c.URL())
+	if err != nil {
+		return cli.Usagef("--url: %w", err)
+	}
+	password, err := c.Password()
+	if err != nil {
+		return err
+	}
+	if c.User != "" {
+		u = u.WithUser(c.User, password)
+	}
+	r.clock = timestamp.NewClock()
+	r.link = link.Config{
+		URL: u, Hostname: c.Hostname, ContainerID: c.ContainerID, Timeout: c.Timeout, IdleTimeout: c.IdleTimeout,
+		TLS:   link.TLS{CAFile: c.TLSCA, CertFile: c.TLSCert, KeyFile: c.TLSKey, ServerName: c.TLSServerName, Insecure: c.TLSInsecure},
+		Style: r.o.style, Now: r.clock.Now, OnEvent: r.events.Add,
+	}
+	if c.Timeout <= 0 {
+		return cli.Usagef("--timeout %v: must be above 0", c.Timeout)
+	}
+	if err := r.link.Check(); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	return nil
+}
+
+// loop returns the value of the configuration's key.
+func (r *run) loop() string {
+	if r.schedule == nil {
+		return "closed"
+	}
+	return "open"
+}
+
+// describe names the load for people: "5k/s over 2 producers".
+func (r *run) describe() string {
+	what := fmt.Sprintf("as fast as %d in flight allow", r.o.maxPending)
+	if r.schedule != nil {
+		what = r.rate.String()
+		if r.rate.Den == 1 {
+			what += "/s"
+		}
+	}
+	if r.producers > 1 {
+		return fmt.Sprintf("%s over %d producers", what, r.producers)
+	}
+	return what
+}

@@ -1,0 +1,137 @@
+package perfsend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"amqpperf/format"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/live"
+	"amqpperf/internal/load/recorder"
+	"amqpperf/internal/load/schedule"
+)
+
+// config is perf.config: what was done, with all defaults, and without secrets.
+type config struct {
+	Loop        string   `json:"loop"` // open or closed
+	Rate        string   `json:"rate"` // max, or messages per second over all producers
+	RateNum     int64    `json:"rate_num,omitempty"`
+	RateDen     int64    `json:"rate_den,omitempty"`
+	Count       int64    `json:"count,omitempty"`
+	DurationNS  int64    `json:"duration_ns,omitempty"`
+	Size        int64    `json:"size"`
+	MaxPending  int      `json:"max_pending"`
+	Addresses   []string `json:"addresses"`
+	Attached    []string `json:"attached"` // as they went into the attach frames
+	Producers   int      `json:"producers"`
+	Connections int      `json:"connections"`
+	WarmupNS    int64    `json:"warmup_ns"`
+	DrainNS     int64    `json:"drain_ns"`
+	StartNS     int64    `json:"start_ns"`
+	Durable     bool     `json:"durable"`
+	Presettled  bool     `json:"presettled"`
+	URL         string   `json:"url"`
+	Hostname    string   `json:"hostname,omitempty"`
+	PeerProduct string   `json:"peer_product,omitempty"`
+	PeerVersion string   `json:"peer_version,omitempty"`
+	Client      string   `json:"client"`
+	Timer       string   `json:"timer,omitempty"`
+}
+
+func (r *run) config() config {
+	o, peer := r.o, r.conns[0].Peer()
+	c := config{
+		Loop: r.loop(), Rate: r.rate.String(), RateNum: r.rate.Num, RateDen: r.rate.Den, Count: o.count,
+		DurationNS: int64(o.duration), Size: int64(o.size), MaxPending: o.maxPending, Addresses: r.addresses,
+		Producers: r.producers, Connections: r.connections, WarmupNS: int64(o.warmup), DrainNS: int64(o.drain),
+		StartNS: r.start, Durable: o.durable, Presettled: o.presettled, URL: r.link.URL.String(), Hostname: r.link.Hostname,
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: "library",
+	}
+	for i := range r.addresses {
+		c.Attached = append(c.Attached, r.links[i].Address().Text)
+	}
+	if r.pacer != nil {
+		c.Timer = r.pacer.Timer.Precision()
+	}
+	return c
+}
+
+// record starts the log, with everything in it that is known by now.
+func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
+	meta, err := cli.BaseMeta(tool, r.runID, r.clock, &r.o.run)
+	if err != nil {
+		return nil, err
+	}
+	meta[format.KeyOrder] = format.OrderSeq
+	if err := meta.SetJSON(format.KeyConfig, r.config()); err != nil {
+		return nil, err
+	}
+	rec, err := recorder.NewSend(recorder.Options{
+		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Run: r.runID, Process: r.sender, Meta: meta, Clock: r.clock,
+		OnError: func(err error) { r.end(stopError, err) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k, l := range r.lanes {
+		l.to = rec.NewLane(r.list[k].Provisional)
+	}
+	r.events.Attach(rec.Event)
+	return rec, nil
+}
+
+// finish closes the log, prints the SUMMARY and decides the exit status.
+func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error {
+	stopped := r.clock.Now()
+	rec.Event(recorder.Event{At: stopped, Kind: "stop", Connection: format.Null32, Text: r.stop})
+	err := rec.Close(r.stop, true, counters(&t.sum))
+	r.mu.Lock()
+	failure, early := r.failure, r.early
+	r.mu.Unlock()
+	if !r.o.live.Quiet {
+		t.summary(err == nil)
+	}
+	switch {
+	case err != nil || failure != nil:
+		if errors.Is(err, failure) {
+			return err
+		}
+		return errors.Join(failure, err)
+	case r.o.count > 0 && t.sum.Sent < r.expected():
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d of %d messages were sent", t.sum.Sent, r.expected())}
+	case early && (r.o.count > 0 || r.o.duration > 0):
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the end")}
+	}
+	return nil
+}
+
+// expected returns how many messages -n asked for, or -d allowed of them.
+func (r *run) expected() int64 {
+	if r.schedule != nil && r.schedule.N() != schedule.Unbounded {
+		return r.schedule.N()
+	}
+	if r.o.duration > 0 {
+		return 0 // closed loop: whichever comes first
+	}
+	return r.o.count
+}
+
+// counters returns the totals for perf.counters.
+func counters(s *live.Send) map[string]int64 {
+	return map[string]int64{
+		"rows": s.Rows, "sent": s.Sent, "blocked": s.Blocked, "completed": s.Completed,
+		"accepted": s.Accepted, "rejected": s.Rejected, "released": s.Released, "modified": s.Modified,
+		"presettled": s.Presettled, "unsettled": s.Unsettled, "failed": s.Failed, "unsent": s.Unsent,
+		"stray_answers": s.Stray,
+	}
+}
+
+// fileSize returns the size of the log in bytes, −1 if it is no file.
+func (r *run) fileSize() int64 {
+	if st, err := os.Stat(r.target); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return -1
+}

@@ -1,0 +1,248 @@
+package perfsend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/events"
+	"amqpperf/internal/load/pace"
+	"amqpperf/internal/load/produce"
+	"amqpperf/internal/load/schedule"
+	"amqpperf/internal/units"
+	"amqpperf/timestamp"
+)
+
+// Why a run stopped, as in perf.stop.
+const (
+	stopCount    = "count"
+	stopDuration = "duration"
+	stopSignal   = "signal"
+	stopError    = "error"
+)
+
+// run is one run of the command.
+type run struct {
+	env         *cli.Env
+	o           *options
+	addresses   []string
+	producers   int
+	connections int
+	runID       string
+	sender      int32
+	rate        units.Rate
+	count       int64
+	schedule    *schedule.Constant // nil: closed loop
+	clock       *timestamp.Clock
+	link        link.Config
+	events      events.Log
+
+	target string
+	conns  []*link.Conn
+	list   []*produce.Producer
+	links  []*link.Sender
+	lanes  []*lane
+	pacer  *pace.Pacer
+	start  int64
+
+	mu       sync.Mutex
+	stop     string // why the run will stop, or has
+	early    bool   // it was stopped before its limits
+	failure  error  // the first that stopped something
+	down     int    // producers whose link is gone
+	stopping chan struct{}
+	drained  context.CancelFunc
+}
+
+// run sends, and closes the log whatever happened.
+func (r *run) run(ctx context.Context) error {
+	r.sender = rand.Int32()
+	r.stopping = make(chan struct{})
+	if err := r.openTarget(); err != nil {
+		return err
+	}
+	interrupted, release := r.env.Interruptible(ctx)
+	defer release()
+	defer r.disconnect()
+	if err := r.connect(interrupted); err != nil {
+		r.note(err)
+		return err
+	}
+	timer, err := r.newPacer()
+	if err != nil {
+		return err
+	}
+	defer timer()
+	if err := r.await(interrupted); err != nil {
+		return err
+	}
+	rec, err := r.record()
+	if err != nil {
+		return err
+	}
+	stopWatching := context.AfterFunc(interrupted, func() { r.end(stopSignal, nil) })
+	defer stopWatching()
+	return r.finish(rec, r.send(ctx))
+}
+
+// openTarget decides where the log goes and refuses what is in the way before
+// anything is sent; the recorder does so again.
+func (r *run) openTarget() error {
+	target, made, err := r.o.log.Target(r.env, tool, r.clock.Time(r.clock.Now()))
+	if err != nil {
+		return err
+	}
+	r.target = target
+	if target != "-" && !r.o.log.Force {
+		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
+		}
+	}
+	if made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, target)
+	}
+	return nil
+}
+
+// newPacer makes the pacer of an open loop; the returned function frees its timer.
+func (r *run) newPacer() (release func(), err error) {
+	if r.schedule == nil {
+		return func() {}, nil
+	}
+	timer, err := pace.NewTimer(r.clock)
+	if err != nil {
+		return nil, err
+	}
+	r.pacer = &pace.Pacer{Schedule: r.schedule, Clock: r.clock, Timer: timer}
+	return func() { _ = timer.Close() }, nil // nothing was written to it
+}
+
+// lead is between the moment everything is ready and the first intended instant.
+const lead = 5 * time.Millisecond
+
+// await sets the start and waits until shortly before it.
+func (r *run) await(ctx context.Context) error {
+	now := r.clock.Now()
+	at, asked := r.o.startAt.From(r.clock.Time(now))
+	r.start = now + int64(lead)
+	if !asked {
+		return nil
+	}
+	// The wall time that was asked for, in the instants of our clock.
+	if r.start = at.UnixNano(); r.start < now {
+		return fmt.Errorf("--start-at %s passed %v ago, before all links were open: choose a later time", r.o.startAt.String(), time.Duration(now-r.start).Round(time.Millisecond))
+	}
+	select {
+	case <-time.After(time.Duration(r.start-now) - lead):
+		return nil
+	case <-ctx.Done():
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the start")}
+	}
+}
+
+// send runs the producers to their end and returns what they counted.
+func (r *run) send(ctx context.Context) *totals {
+	drain, drained := context.WithCancel(ctx)
+	defer drained()
+	r.drained = drained
+	measured := r.start + int64(r.o.warmup)
+	var wg sync.WaitGroup
+	for i, p := range r.list {
+		p.Begin(r.start, measured)
+		wg.Go(func() {
+			if err := p.Run(drain, r.links[i]); err != nil {
+				r.note(err)
+			}
+		})
+	}
+	if r.pacer != nil {
+		r.pacer.Start = r.start
+		go r.pace()
+	} else if r.o.duration > 0 {
+		end := r.start + int64(r.o.duration)
+		timer := time.AfterFunc(time.Duration(end-r.clock.Now()), func() { r.endClosed(stopDuration, end) })
+		defer timer.Stop()
+	}
+	t := newTotals(r)
+	live := make(chan struct{})
+	var ticker sync.WaitGroup
+	ticker.Go(func() { t.tick(live) })
+	wg.Wait()
+	t.stopped = r.clock.Now()
+	close(live)
+	ticker.Wait()
+	return t
+}
+
+// pace hands over the schedule, and after its end lets the producers drain.
+func (r *run) pace() {
+	_, err := r.pacer.Run(func(run pace.Run) {
+		produce.Split(run, int64(r.producers), func(k int64, run pace.Run) { r.list[k].Offer(run) })
+	})
+	if err != nil {
+		r.note(err)
+	}
+	r.finishAll(r.clock.Now())
+}
+
+// finishAll tells the producers that nothing more is intended, and starts the drain.
+func (r *run) finishAll(end int64) {
+	for _, p := range r.list {
+		p.Finish(end)
+	}
+	time.AfterFunc(r.o.drain, r.drained)
+}
+
+// end stops the run before its time. The first reason counts.
+func (r *run) end(reason string, err error) {
+	if err != nil {
+		r.note(err)
+	}
+	r.endClosed(reason, r.clock.Now())
+}
+
+func (r *run) endClosed(reason string, at int64) {
+	r.mu.Lock()
+	select {
+	case <-r.stopping:
+		r.mu.Unlock()
+		return
+	default:
+	}
+	close(r.stopping)
+	r.stop = reason
+	r.early = reason == stopSignal || reason == stopError
+	r.mu.Unlock()
+	if r.pacer != nil {
+		r.pacer.Stop() // pace goes on to finishAll
+		return
+	}
+	r.finishAll(at)
+}
+
+// note keeps the first failure.
+func (r *run) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure = err
+	}
+}
+
+// lost is told that a producer's link is gone; without any the run ends.
+func (r *run) lost(err error) {
+	r.mu.Lock()
+	r.down++
+	all := r.down == r.producers
+	r.mu.Unlock()
+	if all {
+		go r.end(stopError, err) // not under the producer's lock
+	}
+}

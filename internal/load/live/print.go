@@ -1,0 +1,33 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"amqpperf/internal/units"
+)
+
+// Short returns p50, p99 and maximum, "-" if there are no values.
+func (h *Histogram) Short() string {
+	if h.n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("p50 %s p99 %s max %s", units.Latency(h.Quantile(0.5)), units.Latency(h.Quantile(0.99)), units.Latency(h.max))
+}
+
+// Long returns the mean, quantiles and the maximum, "-" if there are no values.
+func (h *Histogram) Long() string {
+	if h.n == 0 {
+		return "-"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "mean %s", units.Latency(int64(h.Mean())))
+	for _, p := range []struct {
+		name string
+		p    float64
+	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}} {
+		fmt.Fprintf(&b, " %s %s", p.name, units.Latency(h.Quantile(p.p)))
+	}
+	fmt.Fprintf(&b, " max %s", units.Latency(h.max))
+	return b.String()
+}

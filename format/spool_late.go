@@ -27,7 +27,7 @@ type lateRows struct {
 	base   *ipcStream // whose dictionaries everything shares
 	mem    *gatherer
 	runs   []*lateRun
-	limit  int // rows in memory
+	limit  int   // rows in memory
 	open   int64 // unfinished provisional rows among them
 }
 

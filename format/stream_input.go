@@ -12,6 +12,7 @@ import (
 const (
 	maxMetadata = 64 << 20 // of one message
 	maxBody     = 1 << 30  // of one message on a pipe, and of one column's part of a batch
+	pipeBuffer  = 64 << 10 // larger reads go past it
 	growBody    = 1 << 20  // a body is allocated as it arrives, not as it is announced
 )
 
@@ -32,7 +33,7 @@ type input struct {
 }
 
 func newPipeInput(r io.Reader) *input {
-	return &input{r: bufio.NewReaderSize(r, streamBuffer)}
+	return &input{r: bufio.NewReaderSize(r, pipeBuffer)}
 }
 
 func newFileInput(f *os.File) (*input, error) {

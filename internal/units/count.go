@@ -5,6 +5,22 @@ import (
 	"strconv"
 )
 
+// Count is a number of messages.
+type Count int64
+
+// Set implements pflag.Value.
+func (c *Count) Set(s string) error {
+	n, err := ParseCount(s)
+	*c = Count(n)
+	return err
+}
+
+// String implements pflag.Value.
+func (c *Count) String() string { return strconv.FormatInt(int64(*c), 10) }
+
+// Type implements pflag.Value.
+func (c *Count) Type() string { return "count" }
+
 // ParseCount reads a number of messages: "10000", "1M", "2.5k".
 func ParseCount(s string) (int64, error) {
 	value, err := parseNumber(s)

@@ -81,7 +81,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 	cli.Group(cmd, "Load", func(fs *pflag.FlagSet) {
 		fs.VarP(&o.rate, "rate", "r", "messages per second over all producers: 500, 30k, 0.5/s, 30/m, or max (closed loop)")
 		fs.Var(&o.perProducer, "rate-per-producer", "the same for each producer, instead of --rate")
-		fs.VarP((*count)(&o.count), "count", "n", "number of messages over all producers, such as 10000 or 1M (default no limit)")
+		fs.VarP((*units.Count)(&o.count), "count", "n", "number of messages over all producers, such as 10000 or 1M (default no limit)")
 		fs.Lookup("rate-per-producer").DefValue = ""
 		fs.DurationVarP(&o.duration, "duration", "d", 0, "how long messages are intended (default no limit)")
 		fs.VarP(&o.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB, 1MiB")

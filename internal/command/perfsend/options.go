@@ -3,7 +3,6 @@ package perfsend
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
@@ -11,25 +10,8 @@ import (
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
 	"amqpperf/internal/load/schedule"
-	"amqpperf/internal/units"
 	"amqpperf/timestamp"
 )
-
-// count is a number of messages as a flag: digits with an optional k, M or G.
-type count int64
-
-// Set implements pflag.Value.
-func (c *count) Set(s string) error {
-	n, err := units.ParseCount(s)
-	*c = count(n)
-	return err
-}
-
-// String implements pflag.Value.
-func (c *count) String() string { return strconv.FormatInt(int64(*c), 10) }
-
-// Type implements pflag.Value.
-func (c *count) Type() string { return "count" }
 
 // prepare checks everything that can be checked without a broker.
 func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*run, error) {

@@ -62,6 +62,9 @@ type Config struct {
 	// AckEvery settles after so many messages; 0 (auto) settles what one Receive
 	// brought together, at most half of the credit.
 	AckEvery int
+	// Warmup is how long from the first message on deliveries are left out of the
+	// aggregated statistics, never out of the log.
+	Warmup time.Duration
 	Clock    *timestamp.Clock
 	Group    *Group
 	// Write takes a finished row (a recorder's lane) and must not keep it.

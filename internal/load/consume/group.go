@@ -35,6 +35,7 @@ type Group struct {
 	cancel context.CancelFunc
 
 	admitted atomic.Int64
+	first    atomic.Int64 // instant of the first message that counts, 0 before it
 	last     atomic.Int64 // instant of the last message that counts, 0 before the first
 
 	mu     sync.Mutex
@@ -81,20 +82,25 @@ func (g *Group) Admitted() int64 {
 	return n
 }
 
+// Span returns when the first and the last message that count were received, 0
+// if there was none.
+func (g *Group) Span() (first, last int64) { return g.first.Load(), g.last.Load() }
+
 // admit takes in one message, unless there were enough, and stops the group
 // with the last one.
 func (g *Group) admit(received int64) bool {
-	if g.limits.Idle > 0 || g.limits.Wait > 0 {
-		g.last.Store(received)
-	}
 	n := g.admitted.Add(1)
-	if g.limits.Count == 0 {
-		return true
+	if g.limits.Count > 0 && n > g.limits.Count {
+		return false
 	}
+	if g.first.Load() == 0 {
+		g.first.CompareAndSwap(0, received)
+	}
+	g.last.Store(received)
 	if n == g.limits.Count {
 		g.Stop(StopCount, nil)
 	}
-	return n <= g.limits.Count
+	return true
 }
 
 // Watch stops the group when a limit of time is reached, and returns when it

@@ -26,8 +26,12 @@ func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, mine bool) {
 		return
 	}
 	shift := c.anchor.Offset() - stamp.Offset
-	c.stats.Transfer.Record(d.Received - stamp.Sent - shift)
-	c.stats.E2E.Record(d.Received - stamp.Intended - shift)
+	transfer, e2e := &c.stats.Transfer, &c.stats.E2E
+	if c.cfg.Warmup > 0 && d.Received < c.cfg.Group.first.Load()+int64(c.cfg.Warmup) {
+		transfer, e2e = &c.stats.WarmupTransfer, &c.stats.WarmupE2E
+	}
+	transfer.Record(d.Received - stamp.Sent - shift)
+	e2e.Record(d.Received - stamp.Intended - shift)
 }
 
 // meet tells OnSender of senders not met before.

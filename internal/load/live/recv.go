@@ -13,8 +13,11 @@ type Recv struct {
 	Unsettled int64 `json:"-"` // now
 
 	// received − sent and received − intended, of senders whose clock is ours.
-	Transfer Histogram `json:"-"`
-	E2E      Histogram `json:"-"`
+	// The same of messages that came during the warm-up stand apart.
+	Transfer       Histogram `json:"-"`
+	E2E            Histogram `json:"-"`
+	WarmupTransfer Histogram `json:"-"`
+	WarmupE2E      Histogram `json:"-"`
 }
 
 // Add adds the counters and histograms of o.
@@ -29,13 +32,19 @@ func (r *Recv) Add(o *Recv) {
 	r.Unsettled += o.Unsettled
 	r.Transfer.Merge(&o.Transfer)
 	r.E2E.Merge(&o.E2E)
+	r.WarmupTransfer.Merge(&o.WarmupTransfer)
+	r.WarmupE2E.Merge(&o.WarmupE2E)
 }
 
 // ResetHistograms empties the histograms.
 func (r *Recv) ResetHistograms() {
 	r.Transfer.Reset()
 	r.E2E.Reset()
+	r.WarmupTransfer.Reset()
+	r.WarmupE2E.Reset()
 }
 
 // ResetCounters sets everything but the histograms to 0.
-func (r *Recv) ResetCounters() { *r = Recv{Transfer: r.Transfer, E2E: r.E2E} }
+func (r *Recv) ResetCounters() {
+	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E}
+}

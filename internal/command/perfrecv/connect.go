@@ -1,0 +1,97 @@
+package perfrecv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/consume"
+	"amqpperf/internal/load/recorder"
+)
+
+// connect opens every connection and every link before anything is counted.
+func (r *run) connect(ctx context.Context) error {
+	r.conns = make([]*link.Conn, r.connections)
+	err := cli.Parallel(ctx, r.connections, dialling, func(ctx context.Context, i int) (err error) {
+		r.conns[i], err = link.Dial(ctx, r.link, int32(i))
+		return err
+	})
+	if err == nil {
+		r.links = make([]*link.Receiver, r.consumers)
+		err = cli.Parallel(ctx, r.consumers, dialling, func(ctx context.Context, k int) (err error) {
+			r.links[k], err = r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
+			return err
+		})
+	}
+	if err != nil && ctx.Err() != nil {
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before everything was attached")}
+	}
+	return err
+}
+
+// address returns the address of a consumer.
+func (r *run) address(k int) string { return r.addresses[k%len(r.addresses)] }
+
+// makeConsumers makes a consumer and its lane for each link.
+func (r *run) makeConsumers() {
+	r.list = make([]*consume.Consumer, r.consumers)
+	for k := range r.list {
+		var lane *recorder.Lane[recorder.RecvRow]
+		runs := r.countRuns()
+		c := consume.New(consume.Config{
+			Consumer: int32(k), Destination: r.address(k), Subscription: r.links[k].Subscription(), Run: r.runID,
+			Credit: r.o.credit, AckEvery: int(r.o.ackEvery), Foreign: consume.Foreign(r.o.foreign.String()),
+			Clock: r.clock, Group: r.group, Warmup: r.o.warmup, OnSender: r.meet,
+			Write: func(row *recorder.RecvRow) {
+				runs.add(row.Run)
+				lane.Append(row)
+			},
+		})
+		lane = r.rec.NewLane(c.Provisional)
+		r.list[k] = c
+	}
+}
+
+// subscriptions lists what is attached, for the log.
+func (r *run) subscriptions() []format.Subscription {
+	now := r.clock.Now()
+	list := make([]format.Subscription, 0, len(r.links))
+	queues := map[string]bool{}
+	for k, l := range r.links {
+		s := format.Subscription{Destination: r.address(k), Attached: now}
+		if name := l.Subscription(); name != "" {
+			s.Name = &name
+		} else if queues[s.Destination] {
+			continue // consumers that compete are one subscription
+		}
+		queues[s.Destination] = true
+		list = append(list, s)
+	}
+	return list
+}
+
+// disconnect closes links and connections, each with a deadline of its own. The
+// log is closed before: some brokers do not answer, and that changes neither the
+// log nor the exit status.
+func (r *run) disconnect() {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	err := cli.Parallel(ctx, len(r.links), dialling, func(ctx context.Context, k int) error {
+		if r.links[k] == nil {
+			return nil
+		}
+		return r.links[k].Close(ctx)
+	})
+	err = errors.Join(err, cli.Parallel(ctx, len(r.conns), dialling, func(ctx context.Context, i int) error {
+		if r.conns[i] == nil {
+			return nil
+		}
+		return r.conns[i].Close(ctx)
+	}))
+	if err != nil && r.failure == nil && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: while closing: %v\n", tool, err)
+	}
+}

@@ -1,0 +1,182 @@
+package perfrecv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"amqpperf/format"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/consume"
+	"amqpperf/internal/load/live"
+	"amqpperf/internal/load/recorder"
+)
+
+const stopSignal = consume.StopSignal
+
+// config is perf.config: what was done, with all defaults, and without secrets.
+type config struct {
+	Addresses   []string `json:"addresses"`
+	Attached    []string `json:"attached"` // as they went into the attach frames
+	Consumers   int      `json:"consumers"`
+	Connections int      `json:"connections"`
+	Credit      int      `json:"credit"`
+	AckEvery    string   `json:"ack_every"`
+	Count       int64    `json:"count,omitempty"`
+	DurationNS  int64    `json:"duration_ns,omitempty"`
+	IdleNS      int64    `json:"idle_ns,omitempty"`
+	WaitNS      int64    `json:"wait_ns,omitempty"`
+	WarmupNS    int64    `json:"warmup_ns"`
+	StartNS     int64    `json:"start_ns"`
+	Run         string   `json:"run,omitempty"`
+	Foreign     string   `json:"foreign"`
+	URL         string   `json:"url"`
+	Hostname    string   `json:"hostname,omitempty"`
+	PeerProduct string   `json:"peer_product,omitempty"`
+	PeerVersion string   `json:"peer_version,omitempty"`
+	Client      string   `json:"client"`
+}
+
+func (r *run) config() config {
+	o, peer := r.o, r.conns[0].Peer()
+	c := config{
+		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
+		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
+		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: "library",
+	}
+	for i := range r.addresses {
+		c.Attached = append(c.Attached, r.links[i].Address().Text)
+	}
+	return c
+}
+
+// record starts the log, with everything in it that is known by now.
+func (r *run) record() error {
+	run := r.runID
+	if run == "" {
+		run = newRun()
+	}
+	meta, err := cli.BaseMeta(tool, run, r.clock, &r.o.run)
+	if err != nil {
+		return err
+	}
+	meta[format.KeyOrder] = format.OrderReceived
+	if err := errors.Join(meta.SetJSON(format.KeyConfig, r.config()), meta.SetJSON(format.KeySubscriptions, r.subscriptions())); err != nil {
+		return err
+	}
+	r.rec, err = recorder.NewRecv(recorder.Options{
+		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Process: r.receiver, Meta: meta, Clock: r.clock,
+		OnError: func(err error) { r.group.Stop(consume.StopError, err) },
+	})
+	if err != nil {
+		return err
+	}
+	r.makeConsumers()
+	r.events.Attach(r.rec.Event)
+	return nil
+}
+
+// meet notes a sender and its clock in the log at once, so that also a log that
+// is being written can be aligned.
+func (r *run) meet(s format.Sender) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.senders = append(r.senders, s)
+	meta := format.Meta{}
+	if meta.SetJSON(format.KeySenders, r.senders) == nil {
+		r.rec.SetMeta(meta)
+	}
+}
+
+// finish closes the log, prints the SUMMARY and decides the exit status.
+func (r *run) finish(t *totals) error {
+	reason, stopError := r.group.Reason()
+	r.rec.Event(recorder.Event{At: t.stopped, Kind: "stop", Connection: format.Null32, Text: reason})
+	if run := r.mostOften(); r.runID == "" && run != "" {
+		r.rec.SetMeta(format.Meta{format.KeyRun: run})
+	}
+	err := r.rec.Close(reason, true, counters(&t.sum))
+	if !r.o.live.Quiet {
+		t.summary(reason, err == nil)
+	}
+	failure := stopError
+	if failure == nil {
+		failure = r.failure
+	}
+	admitted := r.group.Admitted()
+	short := fmt.Sprintf("%d of %d messages were received", admitted, r.o.count)
+	switch {
+	case err != nil:
+		return err
+	case failure != nil && reason != consume.StopIdle:
+		return failure
+	case failure != nil: // --wait was reached
+		if r.o.count > 0 {
+			return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%s: %w", short, failure)}
+		}
+		return failure
+	case r.o.count > 0 && admitted < r.o.count:
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New(short)}
+	case reason == stopSignal && r.o.duration > 0:
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the end")}
+	}
+	return nil
+}
+
+// counters returns the totals for perf.counters.
+func counters(s *live.Recv) map[string]int64 {
+	return map[string]int64{
+		"rows": s.Rows, "received": s.Received, "other_run": s.OtherRun, "foreign": s.Foreign,
+		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
+	}
+}
+
+// fileSize returns the size of the log in bytes, −1 if it is no file.
+func (r *run) fileSize() int64 {
+	if st, err := os.Stat(r.target); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return -1
+}
+
+// runCounter counts the rows of each run in one lane; a hostile queue does not
+// fill the memory.
+type runCounter struct {
+	r    *run
+	last string
+	n    int64
+}
+
+func (r *run) countRuns() *runCounter {
+	c := &runCounter{r: r}
+	r.counters = append(r.counters, c)
+	return c
+}
+
+// add counts a row. Rows of one run come one after the other, so that the
+// shared map is touched seldom.
+func (c *runCounter) add(run string) {
+	if run == c.last {
+		c.n++
+		return
+	}
+	c.flush()
+	c.last, c.n = run, 1
+}
+
+func (c *runCounter) flush() {
+	if c.n == 0 {
+		return
+	}
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.r.runs == nil {
+		c.r.runs = map[string]int64{}
+	}
+	if _, known := c.r.runs[c.last]; known || len(c.r.runs) < format.MaxStrings {
+		c.r.runs[c.last] += c.n
+	}
+	c.n = 0
+}

@@ -1,0 +1,148 @@
+package perfrecv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp/link"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/consume"
+	"amqpperf/internal/load/events"
+	"amqpperf/internal/load/recorder"
+	"amqpperf/timestamp"
+)
+
+// run is one run of the command.
+type run struct {
+	env         *cli.Env
+	o           *options
+	addresses   []string
+	consumers   int
+	connections int
+	runID       string // --run, "" for all
+	receiver    int32
+	clock       *timestamp.Clock
+	link        link.Config
+	events      events.Log
+
+	target string
+	conns  []*link.Conn
+	links  []*link.Receiver
+	list   []*consume.Consumer
+	group  *consume.Group
+	rec    *recorder.Recorder[recorder.RecvRow]
+	start  int64
+
+	mu       sync.Mutex
+	senders  []format.Sender
+	runs     map[string]int64 // rows by run
+	counters []*runCounter
+	failure  error // the first of a link
+}
+
+// run receives, and closes the log whatever happened.
+func (r *run) run(ctx context.Context) error {
+	r.receiver = rand.Int32()
+	if err := r.openTarget(); err != nil {
+		return err
+	}
+	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait})
+	interrupted, release := r.env.Interruptible(ctx)
+	defer release()
+	defer r.disconnect()
+	if err := r.connect(interrupted); err != nil {
+		r.failure = err
+		return err
+	}
+	if err := r.record(); err != nil {
+		return err
+	}
+	stopWatching := context.AfterFunc(interrupted, func() { r.group.Stop(stopSignal, nil) })
+	defer stopWatching()
+	remove, err := r.writeReady()
+	if err != nil {
+		r.group.Stop(consume.StopError, err)
+	}
+	defer remove()
+	return r.finish(r.receive())
+}
+
+// openTarget decides where the log goes and refuses what is in the way before
+// anything is received; the recorder does so again.
+func (r *run) openTarget() error {
+	target, made, err := r.o.log.Target(r.env, tool, r.clock.Time(r.clock.Now()))
+	if err != nil {
+		return err
+	}
+	r.target = target
+	if target != "-" && !r.o.log.Force {
+		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
+		}
+	}
+	if made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, target)
+	}
+	return nil
+}
+
+// receive runs the consumers to their end and returns what they counted.
+func (r *run) receive() *totals {
+	r.start = r.clock.Now()
+	t := newTotals(r)
+	var wg, others sync.WaitGroup
+	others.Go(r.group.Watch)
+	done := make(chan struct{})
+	others.Go(func() { t.tick(done) })
+	for i, c := range r.list {
+		wg.Go(func() {
+			if err := c.Run(r.links[i]); err != nil {
+				r.note(err)
+			}
+		})
+	}
+	<-r.group.Context().Done()
+	t.stopped = r.clock.Now()
+	wg.Wait()
+	close(done)
+	others.Wait()
+	return t
+}
+
+// note keeps the first failure of a link.
+func (r *run) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure = err
+	}
+}
+
+// writeReady tells others that everything is attached.
+func (r *run) writeReady() (remove func(), err error) {
+	name := r.o.readyFile
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return func() {}, fmt.Errorf("--ready-file: %w", err)
+	}
+	_, err = fmt.Fprintln(f, r.link.URL.String())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return func() {}, fmt.Errorf("--ready-file: %w", err)
+	}
+	return func() { _ = os.Remove(name) }, nil // it may be gone already
+}
+
+// dialling bounds how many connections are opened or closed at the same time.
+const dialling = 32
+
+// closing bounds the shutdown of all connections together.
+const closing = 15 * time.Second

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
 )
 
@@ -31,7 +32,10 @@ type Broker struct {
 	work      clockwork
 	touched   []*conn
 	dirty     []*store
-	head      []byte // scratch
+	pool      []*message
+	head      []byte           // scratch
+	tag       [8]byte          // scratch
+	out       endpoint.Message // scratch
 }
 
 // New returns a broker, or an error that says what is wrong with the configuration.
@@ -182,18 +186,18 @@ func (b *Broker) report() {
 	}
 }
 
-// finish is the end of a message: settled is the instant of the consumer's last
-// word, 0 if there was none.
+// finish is the end of a message, which must not be used afterwards: settled is
+// the instant of the consumer's last word, 0 if there was none.
 func (b *Broker) finish(m *message, o Outcome, settled int64) {
-	if b.cfg.ArrivalLog == nil || b.closed {
-		return
+	if b.cfg.ArrivalLog != nil && !b.closed {
+		m.rec.Outcome = o
+		if o == Accepted || o == Rejected || o == Presettled {
+			m.rec.Settled = settled
+		}
+		m.rec.Body, _ = wire.FirstData(m.rec.Message)
+		b.cfg.ArrivalLog(&m.rec)
 	}
-	m.rec.Outcome = o
-	if o == Accepted || o == Rejected || o == Presettled {
-		m.rec.Settled = settled
-	}
-	m.rec.Body, _ = wire.FirstData(m.rec.Message)
-	b.cfg.ArrivalLog(&m.rec)
+	b.recycle(m)
 }
 
 // touch notes that a connection may have output.

@@ -117,9 +117,13 @@ func (w *world) send(s *amqp.Sender, bodies ...string) {
 	}
 }
 
+func (w *world) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(w.ctx, d)
+}
+
 func (w *world) receive(r *amqp.Receiver) *amqp.Message {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
+	ctx, cancel := w.within(10 * time.Second)
 	defer cancel()
 	m, err := r.Receive(ctx, nil)
 	if err != nil {
@@ -131,7 +135,7 @@ func (w *world) receive(r *amqp.Receiver) *amqp.Message {
 // nothing fails the test if a message comes within a second.
 func (w *world) nothing(r *amqp.Receiver) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+	ctx, cancel := w.within(time.Second)
 	defer cancel()
 	if m, err := r.Receive(ctx, nil); err == nil {
 		w.t.Errorf("unexpected message %q", m.GetData())

@@ -125,7 +125,7 @@ func (p *producer) receive(d *endpoint.Delivery, now int64) {
 		p.l.Detach(true, &wire.Error{Condition: wire.CondTxnUnknownID, Description: "transactions are not supported"})
 		return
 	}
-	m, err := newMessage(d, p.c.arrival)
+	m, err := p.c.b.newMessage(d, p.c.arrival)
 	if err != nil {
 		e := &wire.Error{Condition: wire.CondDecodeError, Description: err.Error()}
 		p.l.Settle(d.No, d.No, wire.State{Kind: wire.CodeRejected, Error: e})

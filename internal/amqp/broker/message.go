@@ -19,10 +19,39 @@ type message struct {
 	excluded  []*consumer // told us that it is undeliverable there
 }
 
+// maxPooled and maxPooledSize bound the messages kept for reuse and their bytes.
+const (
+	maxPooled     = 4096
+	maxPooledSize = 4096
+)
+
+// blank is a message with nothing in it but, perhaps, room for bytes.
+func (b *Broker) blank() *message {
+	n := len(b.pool)
+	if n == 0 {
+		return new(message)
+	}
+	m := b.pool[n-1]
+	b.pool[n-1] = nil
+	b.pool = b.pool[:n-1]
+	return m
+}
+
+// recycle keeps a message that is finished. The copies of a topic share their
+// bytes and are left to the garbage collector.
+func (b *Broker) recycle(m *message) {
+	if m.node.topic || len(b.pool) >= maxPooled || cap(m.rec.Message) > maxPooledSize {
+		return
+	}
+	*m = message{rec: Record{Message: m.rec.Message[:0]}}
+	b.pool = append(b.pool, m)
+}
+
 // newMessage takes a delivery over. It looks at the header section only; the rest
 // is passed on as it is.
-func newMessage(d *endpoint.Delivery, arrival int64) (*message, error) {
-	m := &message{no: d.No, settled: d.Settled, format: d.Format}
+func (b *Broker) newMessage(d *endpoint.Delivery, arrival int64) (*message, error) {
+	m := b.blank()
+	m.no, m.settled, m.format = d.No, d.Settled, d.Format
 	bare := d.Payload
 	if len(bare) > 0 {
 		s, rest, err := wire.CutSection(bare)
@@ -37,7 +66,7 @@ func newMessage(d *endpoint.Delivery, arrival int64) (*message, error) {
 		}
 	}
 	if !d.Owned {
-		bare = append(make([]byte, 0, len(bare)), bare...)
+		bare = append(m.rec.Message, bare...)
 	}
 	m.rec = Record{Size: len(d.Payload), Arrival: arrival, Message: bare, Failed: m.header.DeliveryCount}
 	if m.header.TTL.OK {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"amqpperf/internal/amqp/endpoint"
@@ -173,7 +174,8 @@ func (s *store) dispatch(now int64) {
 		}
 	}
 	for _, c := range s.consumers {
-		if c.drain && (s.ready.n == 0 || c.l.Credit() == 0) {
+		// What is left is not for c, unless it only waits for the peer to read.
+		if c.drain && (s.ready.n == 0 || c.l.CanSend() != endpoint.WaitSession && !c.c.choked) {
 			c.drain = false
 			c.l.Drained()
 			s.node.b.touch(c.c)
@@ -220,8 +222,9 @@ func (c *consumer) deliver(m *message, now int64) {
 	b := c.c.b
 	b.head = m.head(b.head[:0])
 	c.tag++
-	tag := [8]byte{byte(c.tag >> 56), byte(c.tag >> 48), byte(c.tag >> 40), byte(c.tag >> 32), byte(c.tag >> 24), byte(c.tag >> 16), byte(c.tag >> 8), byte(c.tag)}
-	no, err := c.l.Send(&endpoint.Message{Tag: tag[:], Format: m.format, Settled: c.presettle, Head: b.head, Body: m.rec.Message})
+	binary.BigEndian.PutUint64(b.tag[:], c.tag)
+	b.out = endpoint.Message{Tag: b.tag[:], Format: m.format, Settled: c.presettle, Head: b.head, Body: m.rec.Message}
+	no, err := c.l.Send(&b.out)
 	if err != nil { // only when the peer's frames are too small for anything
 		c.c.fail(&wire.Error{Condition: wire.CondInternalError, Description: err.Error()})
 		c.st.ready.pushFront(m)

@@ -11,7 +11,7 @@ import (
 	"amqpperf/internal/amqp"
 )
 
-// The tests in this file run against a real broker, PERF_TEST_AMQP_URL.
+// The tests in this file run against a real broker too, the one at PERF_TEST_AMQP_URL.
 
 func TestBrokerRoundTrip(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -12,21 +13,52 @@ import (
 	"time"
 
 	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/broker"
 	"amqpperf/timestamp"
 )
 
-// brokerURL is the real broker to test against; tests that need one skip without.
+// brokerURL is the real broker to test against, or else one of our own in this process.
 func brokerURL(t *testing.T) URL {
 	t.Helper()
-	text := os.Getenv("PERF_TEST_AMQP_URL")
-	if text == "" {
-		t.Skip("PERF_TEST_AMQP_URL is not set")
+	if text := os.Getenv("PERF_TEST_AMQP_URL"); text != "" {
+		return parsed(t, text)
 	}
+	return ownBroker(t, broker.Config{}).url
+}
+
+func parsed(t *testing.T, text string) URL {
+	t.Helper()
 	u, err := ParseURL(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// own is a perf-broker in this process.
+type own struct {
+	*broker.Broker
+	url URL
+}
+
+func ownBroker(t *testing.T, cfg broker.Config) own {
+	t.Helper()
+	b, err := broker.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(l) }()
+	t.Cleanup(func() {
+		if err := errors.Join(b.Close(), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+	return own{b, parsed(t, "amqp://"+l.Addr().String())}
 }
 
 // limit is a context that ends before the test binary's own timeout.

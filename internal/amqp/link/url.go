@@ -181,7 +181,7 @@ func (u URL) String() string {
 	}
 	b.WriteString("://")
 	if u.hasUser {
-		b.WriteString(url.PathEscape(u.user))
+		b.WriteString(strings.ReplaceAll(url.PathEscape(u.user), ":", "%3A"))
 		if u.password != "" {
 			b.WriteString(":" + redacted)
 		}

@@ -1,0 +1,178 @@
+package link
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+
+	"amqpperf/internal/amqp/wire"
+)
+
+// fake is a peer that does what a test tells it, frame by frame: one connection,
+// one session on channel 0, one link with handle 0.
+type fake struct {
+	t        *testing.T
+	listener net.Listener
+	conn     net.Conn
+	url      URL
+}
+
+// newFake listens; play is what it does with its one connection, in a goroutine.
+// The connection is closed when play returns.
+func newFake(t *testing.T, play func(f *fake)) *fake {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{t: t, listener: l, url: parsed(t, "amqp://"+l.Addr().String())}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if f.conn, err = l.Accept(); err != nil {
+			return
+		}
+		defer f.conn.Close() //nolint:errcheck // the test is over
+		play(f)
+	}()
+	t.Cleanup(func() {
+		_ = l.Close() // unblocks Accept
+		<-done
+	})
+	return f
+}
+
+// header reads a protocol header and answers with the same.
+func (f *fake) header() bool {
+	var b [8]byte
+	if _, err := io.ReadFull(f.conn, b[:]); err != nil {
+		return false
+	}
+	_, err := f.conn.Write(b[:])
+	return err == nil
+}
+
+// read returns the next performative; nil at the end.
+func (f *fake) read() wire.Performative {
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(f.conn, head[:]); err != nil {
+			return nil
+		}
+		size := binary.BigEndian.Uint32(head[:])
+		body := make([]byte, size-8)
+		if _, err := io.ReadFull(f.conn, body); err != nil {
+			return nil
+		}
+		if len(body) == 0 {
+			continue // heartbeat
+		}
+		p, err := wire.Parse(wire.Frame{Type: head[5], Channel: binary.BigEndian.Uint16(head[6:]), Body: body})
+		if err != nil {
+			f.t.Errorf("fake: %v", err)
+			return nil
+		}
+		return p
+	}
+}
+
+// await reads until a performative of type P has come; false at the end.
+func await[P wire.Performative](f *fake) (P, bool) {
+	for {
+		p := f.read()
+		if got, ok := p.(P); ok {
+			return got, true
+		}
+		if p == nil {
+			var none P
+			return none, false
+		}
+	}
+}
+
+// write sends performatives in one write.
+func (f *fake) write(performatives ...wire.Performative) {
+	var b []byte
+	for _, p := range performatives {
+		b = wire.AppendFrame(b, wire.FrameAMQP, 0, p)
+	}
+	_, _ = f.conn.Write(b) // the other side may be gone
+}
+
+// open does SASL and open.
+func (f *fake) open() bool {
+	if !f.header() {
+		return false
+	}
+	b := wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLMechanisms{Mechanisms: []wire.Symbol{wire.MechAnonymous}})
+	if _, err := f.conn.Write(b); err != nil {
+		return false
+	}
+	if f.read() == nil {
+		return false
+	}
+	if _, err := f.conn.Write(wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLOutcome{Code: wire.SASLOK})); err != nil {
+		return false
+	}
+	if !f.header() {
+		return false
+	}
+	if _, ok := await[*wire.Open](f); !ok {
+		return false
+	}
+	f.write(&wire.Open{ContainerID: "fake"})
+	return true
+}
+
+// attach does begin and attach and grants credit to a sender.
+func (f *fake) attach(credit uint32) bool {
+	if !f.open() {
+		return false
+	}
+	if _, ok := await[*wire.Begin](f); !ok {
+		return false
+	}
+	f.write(&wire.Begin{RemoteChannel: wire.Some(uint16(0)), IncomingWindow: 1 << 20, OutgoingWindow: 1 << 20})
+	a, ok := await[*wire.Attach](f)
+	if !ok {
+		return false
+	}
+	answer := &wire.Attach{Name: a.Name, Role: !a.Role, Source: a.Source, Target: a.Target}
+	if answer.Role == wire.RoleSender {
+		answer.InitialDeliveryCount = wire.Some(uint32(0))
+	}
+	f.write(answer)
+	if answer.Role == wire.RoleReceiver {
+		f.grant(0, credit)
+	}
+	return true
+}
+
+// grant sends a flow of the link.
+func (f *fake) grant(deliveryCount, credit uint32) {
+	f.write(&wire.Flow{NextIncomingID: wire.Some(uint32(0)), IncomingWindow: 1 << 20, OutgoingWindow: 1 << 20,
+		Handle: wire.Some(uint32(0)), DeliveryCount: wire.Some(deliveryCount), LinkCredit: wire.Some(credit)})
+}
+
+// settle sends a settled disposition of our deliveries first…last.
+func settled(first, last uint32, state wire.State) *wire.Disposition {
+	return &wire.Disposition{Role: wire.RoleReceiver, First: first, Last: wire.Some(last), Settled: true, State: state}
+}
+
+// finish answers detach, end and close until the other side is gone.
+func (f *fake) finish() {
+	for {
+		switch f.read().(type) {
+		case *wire.Detach:
+			f.write(&wire.Detach{Closed: true})
+		case *wire.End:
+			f.write(&wire.End{})
+		case *wire.Close:
+			f.write(&wire.Close{})
+			return
+		case nil:
+			return
+		}
+	}
+}

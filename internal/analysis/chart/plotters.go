@@ -47,7 +47,7 @@ type whiskers struct {
 func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
 	thin := draw.LineStyle{Color: w.pen.color, Width: vg.Points(1)}
-	cap := vg.Points(2.5)
+	end := vg.Points(2.5)
 	for _, m := range w.marks {
 		x, y := trX(1/m.Tail), trY(m.Value)
 		if !c.Contains(vg.Point{X: x, Y: y}) {
@@ -60,11 +60,11 @@ func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 				high = min(trY(m.High), c.Max.Y)
 			}
 			c.StrokeLine2(thin, x, low, x, high)
-			c.StrokeLine2(thin, x-cap, low, x+cap, low)
+			c.StrokeLine2(thin, x-end, low, x+end, low)
 			if open {
-				c.StrokeLines(thin, []vg.Point{{X: x - cap, Y: high - cap}, {X: x, Y: high}, {X: x + cap, Y: high - cap}})
+				c.StrokeLines(thin, []vg.Point{{X: x - end, Y: high - end}, {X: x, Y: high}, {X: x + end, Y: high - end}})
 			} else {
-				c.StrokeLine2(thin, x-cap, high, x+cap, high)
+				c.StrokeLine2(thin, x-end, high, x+end, high)
 			}
 		}
 		glyph := draw.GlyphStyle{Color: w.pen.color, Radius: vg.Points(3.2), Shape: w.pen.glyph}

@@ -1,7 +1,6 @@
 package hdr
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -23,18 +22,17 @@ func (c *Collector) WriteHgrm(w io.Writer, i int) error {
 		return err
 	}
 	sum.settle()
-	b := bufio.NewWriter(w)
+	b := newTextWriter(w)
 	start := floorDiv(c.config.Start, 1e6)
 	if lines := c.lines(); len(lines) > 0 {
 		start = min(start, lines[0].start)
 	}
-	b.WriteString("#[Overall percentile distribution between 0.000 and <Infinite> seconds (relative to StartTime)]\n")
-	fmt.Fprintf(b, "#[StartTime: %s (seconds since epoch), %s]\n", seconds(start), javaDate(start))
-	fmt.Fprintf(b, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
+	b.printf("#[Overall percentile distribution between 0.000 and <Infinite> seconds (relative to StartTime)]\n")
+	b.printf("#[StartTime: %s (seconds since epoch), %s]\n", seconds(start), javaDate(start))
+	b.printf("%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	sum.writeRows(b)
 	sum.writeFooter(b)
-	// A failed write of the buffer is kept and returned here.
-	if err := b.Flush(); err != nil {
+	if err := b.flush(); err != nil {
 		return fmt.Errorf("writing a percentile file: %w", err)
 	}
 	return nil
@@ -43,7 +41,7 @@ func (c *Collector) WriteHgrm(w io.Writer, i int) error {
 // writeRows walks the percentiles as Java's PercentileIterator does: levels in
 // equal steps within each halving of the distance to 100 %, each with the first
 // bucket that reaches it, and one more row at 100 %.
-func (h *Histogram) writeRows(b *bufio.Writer) {
+func (h *Histogram) writeRows(b *textWriter) {
 	buckets, n := h.buckets, h.n
 	level, at, reached := 0.0, 0, int64(0)
 	if n > 0 {
@@ -52,11 +50,11 @@ func (h *Histogram) writeRows(b *bufio.Writer) {
 	row := func(level float64) {
 		value := fixed(float64(h.geo.high(buckets[at].low))/toMs, h.shape.Digits)
 		if level == 100 {
-			fmt.Fprintf(b, "%12s %s %10d\n", value, fixed(1, 12), reached)
+			b.printf("%12s %s %10d\n", value, fixed(1, 12), reached)
 			return
 		}
 		p := level / 100
-		fmt.Fprintf(b, "%12s %s %10d %14s\n", value, fixed(p, 12), reached, fixed(1/(1-p), 2))
+		b.printf("%12s %s %10d %14s\n", value, fixed(p, 12), reached, fixed(1/(1-p), 2))
 	}
 	for n > 0 {
 		for 100*float64(reached)/float64(n) < level {
@@ -81,7 +79,7 @@ func nextLevel(level float64) float64 {
 
 // writeFooter writes mean, deviation (over N, of bucket middles, as Java
 // computes them), maximum, count and the geometry.
-func (h *Histogram) writeFooter(b *bufio.Writer) {
+func (h *Histogram) writeFooter(b *textWriter) {
 	buckets, n := h.buckets, h.n
 	var mean, dev, top float64
 	if n > 0 {
@@ -99,7 +97,7 @@ func (h *Histogram) writeFooter(b *bufio.Writer) {
 		}
 	}
 	d := h.shape.Digits
-	fmt.Fprintf(b, "#[Mean    = %12s, StdDeviation   = %12s]\n", fixed(mean/toMs, d), fixed(dev/toMs, d))
-	fmt.Fprintf(b, "#[Max     = %12s, Total count    = %12d]\n", fixed(top/toMs, d), n)
-	fmt.Fprintf(b, "#[Buckets = %12d, SubBuckets     = %12d]\n", h.geo.buckets(h.shape.Highest), h.geo.subBuckets())
+	b.printf("#[Mean    = %12s, StdDeviation   = %12s]\n", fixed(mean/toMs, d), fixed(dev/toMs, d))
+	b.printf("#[Max     = %12s, Total count    = %12d]\n", fixed(top/toMs, d), n)
+	b.printf("#[Buckets = %12d, SubBuckets     = %12d]\n", h.geo.buckets(h.shape.Highest), h.geo.subBuckets())
 }

@@ -1,7 +1,6 @@
 package hdr
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -32,7 +31,7 @@ type line struct {
 // Intervals without a value are left out. A log has at least one untagged line,
 // an empty one if need be: without it HistogramLogProcessor fails.
 func (c *Collector) WriteLog(w io.Writer) error {
-	b := bufio.NewWriter(w)
+	b := newTextWriter(w)
 	lines := c.lines()
 	c.writeHeader(b, lines)
 	enc := &encoder{}
@@ -42,20 +41,17 @@ func (c *Collector) WriteLog(w io.Writer) error {
 			return err
 		}
 		if l.tag != "" {
-			b.WriteString("Tag=")
-			b.WriteString(l.tag)
-			b.WriteByte(',')
+			b.printf("Tag=%s,", l.tag)
 		}
-		fmt.Fprintf(b, "%s,%s,%s,%s\n", seconds(l.start), seconds(l.end-l.start), fixed(float64(l.cell.max)/1e6, 3), text)
+		b.printf("%s,%s,%s,%s\n", seconds(l.start), seconds(l.end-l.start), fixed(float64(l.cell.max)/1e6, 3), text)
 	}
-	// A failed write of the buffer is kept and returned here.
-	if err := b.Flush(); err != nil {
+	if err := b.flush(); err != nil {
 		return fmt.Errorf("writing an HDR log: %w", err)
 	}
 	return nil
 }
 
-func (c *Collector) writeHeader(b *bufio.Writer, lines []line) {
+func (c *Collector) writeHeader(b *textWriter, lines []line) {
 	comment := func(s string) {
 		s = strings.Map(func(r rune) rune {
 			if r < ' ' || r > '~' {
@@ -63,7 +59,7 @@ func (c *Collector) writeHeader(b *bufio.Writer, lines []line) {
 			}
 			return r
 		}, s)
-		fmt.Fprintf(b, "#[%.*s]\n", longestComment, s)
+		b.printf("#[%.*s]\n", longestComment, s)
 	}
 	for _, s := range c.config.Comments {
 		comment(s)
@@ -86,8 +82,8 @@ func (c *Collector) writeHeader(b *bufio.Writer, lines []line) {
 	if len(lines) > 0 {
 		start = min(start, lines[0].start) // readers skip what is before the start
 	}
-	fmt.Fprintf(b, "#[StartTime: %s (seconds since epoch), %s]\n", seconds(start), javaDate(start))
-	b.WriteString(`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"` + "\n")
+	b.printf("#[StartTime: %s (seconds since epoch), %s]\n", seconds(start), javaDate(start))
+	b.printf("%s\n", `"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"`)
 }
 
 func (c *Collector) lines() []line {

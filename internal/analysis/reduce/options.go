@@ -24,14 +24,17 @@ type Spanner interface {
 	FirstIntended() (at int64, ok bool)
 }
 
-// Sink takes in every finite sample in the second pass, those of the warm-up
-// included, in the order of the rows; a histogram log is made of them.
+// Sink takes in every sample in the second pass, those of the warm-up included,
+// in the order of the rows; a histogram log is made of them.
 type Sink interface {
-	// Begin comes once, before the samples: the first and last intended instant
-	// of what is looked at, ns since the Unix epoch.
-	Begin(first, last int64) error
-	// Sample is one value in ns of a message with that intended instant.
-	Sample(m Metric, intended int64, warmup bool, v int64) error
+	// Begin comes once, before the samples. Of the data it may use what the
+	// first pass found: setup, counts, the window, the clock.
+	Begin(d *Data) error
+	// Sample is one finite value in ns of a message with that intended instant.
+	// bound is by how much the clocks can have made it wrong.
+	Sample(m Metric, intended, v, bound int64)
+	// Infinite is a message without an answer or arrival.
+	Infinite(m Metric, intended int64)
 }
 
 // Options says what to look at. The zero value is the whole run with the

@@ -38,7 +38,7 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	s.stalls = newStallPass(s.axis, f.dists)
 	s.stability = newStabilityPass(d, f)
 	if r.opt.Sink != nil {
-		if err := r.opt.Sink.Begin(d.First, d.Last); err != nil {
+		if err := r.opt.Sink.Begin(d); err != nil {
 			return nil, err
 		}
 	}
@@ -50,19 +50,17 @@ func (p *secondPass) add(v *view) error {
 		if !p.win.covers(v.Intended[i]) {
 			continue
 		}
-		if err := p.row(v, i); err != nil {
-			return err
-		}
+		p.row(v, i)
 	}
 	return nil
 }
 
-func (p *secondPass) row(v *view, i int) error {
+func (p *secondPass) row(v *view, i int) {
 	out := v.outcome(i)
 	expected := p.expected(v, i)
 	p.series.instants(v, i, out, expected)
 	if v.Attempt[i] > 0 {
-		return nil
+		return
 	}
 	p.stability.add(v, i, out, expected)
 	s := &p.s
@@ -70,30 +68,29 @@ func (p *secondPass) row(v *view, i int) error {
 	p.again.replace(v, i, s)
 	selected := p.win.selects(v.Intended[i])
 	p.series.latencies(v.Intended[i], s)
-	if err := p.sink(v.Intended[i], !selected, s); err != nil {
-		return err
+	if p.opt.Sink != nil {
+		p.sink(v, i, s)
 	}
 	if !selected {
-		return nil
+		return
 	}
 	bin := p.axis.Bin(v.Intended[i])
 	each(s.finite, func(m Metric) { p.selectors[m].Add(bin, s.v[m]) })
 	each(s.infinite, func(m Metric) { p.selectors[m].AddInfinite(bin) })
 	p.tail.add(s, v.wait(i))
 	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
-	return nil
 }
 
-func (p *secondPass) sink(intended int64, warmup bool, s *values) (err error) {
-	if p.opt.Sink == nil {
-		return nil
-	}
+func (p *secondPass) sink(v *view, i int, s *values) {
+	intended := v.Intended[i]
 	each(s.finite, func(m Metric) {
-		if err == nil {
-			err = p.opt.Sink.Sample(m, intended, warmup, s.v[m])
+		bound := int64(0)
+		if m.OneWay() && has(v.Bound[i]) {
+			bound = v.Bound[i]
 		}
+		p.opt.Sink.Sample(m, intended, s.v[m], bound)
 	})
-	return err
+	each(s.infinite, func(m Metric) { p.opt.Sink.Infinite(m, intended) })
 }
 
 // expected reports whether a row is about a delivery that was or should have

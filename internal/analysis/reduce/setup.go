@@ -181,12 +181,16 @@ func parseConfig(m format.Meta) (c config, err error) {
 	return c, err
 }
 
-// get finds a flag by its name, in kebab-case or as a JSON key.
+// get finds a flag by its name, in kebab-case or as a JSON key; durations have
+// their unit in the key.
 func (c config) get(flag string) any {
-	if v, ok := c[flag]; ok {
-		return v
+	key := strings.ReplaceAll(flag, "-", "_")
+	for _, k := range []string{flag, key, key + "_ns"} {
+		if v, ok := c[k]; ok {
+			return v
+		}
 	}
-	return c[strings.ReplaceAll(flag, "-", "_")]
+	return nil
 }
 
 func (c config) text(flag string) string {
@@ -197,6 +201,9 @@ func (c config) text(flag string) string {
 // closed reports a sender that was driven by its window: its rate is max, also
 // when a rate per producer is not given.
 func (c config) closed() bool {
+	if loop := c.text("loop"); loop != "" {
+		return loop == "closed"
+	}
 	return c.text("rate") == "max" && (c.text("rate-per-producer") == "" || c.text("rate-per-producer") == "max")
 }
 

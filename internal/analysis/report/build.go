@@ -14,17 +14,29 @@ import (
 // Options say how a report is made of the numbers.
 type Options struct {
 	Name string // in place of the run's own name
+	// HDR tells how a histogram log took the values in; nil: none was written.
+	HDR *HDR
+}
+
+// HDR is the account of a histogram log.
+type HDR struct {
+	Recorded int64
+	Errors   int64 // finite values that it could not take
 }
 
 // builder holds what the parts of a report need of each other.
 type builder struct {
 	d *reduce.Data
 	r *Report
+	o Options
 }
+
+// Title is the name of the run, or its id.
+func (r *Report) Title() string { return r.title() }
 
 // New makes the report of a run.
 func New(d *reduce.Data, opt Options) *Report {
-	b := &builder{d: d, r: &Report{
+	b := &builder{d: d, o: opt, r: &Report{
 		Schema: Schema, Run: d.Run, Name: d.Name, Labels: map[string]string{}, Configs: d.Configs,
 		Bracket: map[string]struct{}{}, Stalls: []Stall{}, Findings: []string{}, Warnings: []string{}, Checks: []Check{},
 	}}
@@ -333,7 +345,11 @@ func (b *builder) config(flag string) string {
 	if err := json.Unmarshal(b.r.Config, &c); err != nil {
 		return ""
 	}
-	switch v := c[flag].(type) {
+	v, ok := c[flag]
+	if !ok {
+		v = c[strings.ReplaceAll(flag, "-", "_")]
+	}
+	switch v := v.(type) {
 	case string:
 		return v
 	case float64:

@@ -54,7 +54,7 @@ func checkTable() []checkRow {
 		{"C17", "causality", "received before sent warn; by more than the bound, or bound unknown, fail", "the clocks are not aligned: keep the rows, do not use one-way numbers", (*builder).checkCausality},
 		{"C18", "Little's identity", "> 1e-6 warn; > 1e-3 fail", "the log is corrupt or was joined wrongly: do not publish", (*builder).checkLittle},
 		{"C19", "decomposition identity", "> 1 ns fail", "a fault in the analysis: report it", (*builder).checkDecomposition},
-		{"C20", "histogram log", "> 0.1 % warn; any record error fail", "", nil},
+		{"C20", "histogram log", "any record error fail", "the values are beyond what the log can hold, or negative: look at the clocks", (*builder).checkHDR},
 		{"C21", "null-target floor", "> 20 % warn; > 50 % fail", "", nil},
 		{"C22", "merge integrity", "any mismatch fail", "", nil},
 		{"C23", "censoring", "unfinished > 0 warn; share above 1 − largest percentile fail", "raise --drain; quantiles among unfinished messages are infinite", (*builder).checkCensoring},
@@ -250,6 +250,15 @@ func (b *builder) smallestTail() float64 {
 		}
 	}
 	return tail
+}
+
+func (b *builder) checkHDR(c *Check) {
+	h := b.o.HDR
+	if h == nil {
+		c.skip("no histogram log was written")
+		return
+	}
+	c.grade(float64(h.Errors), 0, 0, fmt.Sprintf("%s values in the histogram log, %s that it could not hold", count(h.Recorded), count(h.Errors)))
 }
 
 func (b *builder) checkRetries(c *Check) {

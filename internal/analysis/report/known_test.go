@@ -51,8 +51,7 @@ func says(t *testing.T, r *report.Report, part string) {
 // messages and service one, and the report says why; at 1000 both show them.
 func TestStallThroughTheWindow(t *testing.T) {
 	t.Parallel()
-	all := logs()
-	r := reportOf(t, all["stall-window-1"])
+	r := reportOf(t, stalled(1))
 	says(t, r, "messages waited for the window (--max-pending 1)")
 	says(t, r, "98 % of the time of the 125 messages above p99 of response (200us) is blocked by window")
 	if r.Loop != report.Open { // 125 of 28,000 waited
@@ -61,7 +60,7 @@ func TestStallThroughTheWindow(t *testing.T) {
 	if len(r.Stalls) != 1 || r.Stalls[0].CarriedBy != reduce.ByWindow {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
-	r = reportOf(t, all["stall-window-1000"])
+	r = reportOf(t, stalled(1000))
 	says(t, r, "100 % of the time of the 112 messages above p99 of response (200us) is service")
 	if len(r.Stalls) != 1 || r.Stalls[0].CarriedBy != reduce.ByBroker {
 		t.Errorf("stalls %+v", r.Stalls)
@@ -80,7 +79,7 @@ func TestK5ReportsOverload(t *testing.T) {
 
 func TestK6ReportsCensoring(t *testing.T) {
 	t.Parallel()
-	r := reportOf(t, logs()["server-dies"])
+	r := reportOf(t, logs()["server-dies"]())
 	verdict(t, r, "C23", report.CheckFail)
 	status(t, r, "response", "99", report.Infinite)
 	if q, _ := r.Metrics.Get("response").Quantile("90"); q.Observed == nil || *q.Observed != 200*us || q.Status == report.Infinite {
@@ -132,7 +131,7 @@ func TestConstantLatencyIsNoWindow(t *testing.T) {
 
 func TestK17ReportsCausality(t *testing.T) {
 	t.Parallel()
-	r := reportOf(t, logs()["negative-one-way"])
+	r := reportOf(t, logs()["negative-one-way"]())
 	verdict(t, r, "C17", report.CheckFail)
 	q := status(t, r, "transit", "50", report.ClockUnknown)
 	if q.Observed == nil || *q.Observed != -4*ms {
@@ -190,7 +189,7 @@ func TestLoop(t *testing.T) {
 // A closed loop shows no response and no e2e, and every format says so.
 func TestClosedLoop(t *testing.T) {
 	t.Parallel()
-	r := reportOf(t, logs()["closed"])
+	r := reportOf(t, logs()["closed"]())
 	var b bytes.Buffer
 	if err := r.Text(&b); err != nil {
 		t.Fatal(err)
@@ -208,7 +207,7 @@ func TestClosedLoop(t *testing.T) {
 // K22: one run in any order of rows gives byte-identical reports.
 func TestK22Identical(t *testing.T) {
 	t.Parallel()
-	l := logs()["overload"]
+	l := overload()
 	for i := range l.Rows {
 		l.Rows[i].Producer, l.Rows[i].Seq = int32(i%3), int64(i/3)
 		l.Rows[i].Consumer = int32(i % 2)
@@ -275,7 +274,7 @@ func TestHostileText(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := reportOf(t, logs()["stall-window-1"]).JSON(&b); err != nil {
+	if err := reportOf(t, logs()["stall-window-1"]()).JSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]json.RawMessage

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"amqpperf/format"
@@ -19,41 +18,66 @@ const (
 )
 
 // logs are the runs of the golden reports.
-func logs() map[string]*synth.Log {
-	stalled := func(window int) *synth.Log {
-		l := synth.Queue{N: 30_000, Interval: 1e6, Service: 100 * us, Network: 50 * us, StallAt: 10 * sec, StallFor: 100 * ms, Serial: true, Window: window, Transit: 80 * us}.Run()
-		l.Meta = synth.Config(map[string]any{"rate": "1k", "max-pending": window, "warmup": "2s"}, map[string]any{"build": "trunk", "broker": "synthetic"}, "stall")
-		return l
+func logs() map[string]func() *synth.Log {
+	return map[string]func() *synth.Log{
+		"stall-window-1":    func() *synth.Log { return stalled(1) },
+		"stall-window-1000": func() *synth.Log { return stalled(1000) },
+		"empty":             func() *synth.Log { return &synth.Log{Meta: synth.Config(map[string]any{"rate": "1k"}, nil, "nothing")} },
+		"one-message": func() *synth.Log {
+			return &synth.Log{Rows: []synth.Row{synth.Message(0, synth.Start, ms).Arrive(synth.Start + 2*ms)}}
+		},
+		"overload": overload,
+		"server-dies": func() *synth.Log {
+			return synth.Queue{N: 60_000, Interval: 1e6, Network: 100 * us, DieAt: 55 * sec, Transit: 200 * us}.Run()
+		},
+		"closed":         closed,
+		"all-lost":       func() *synth.Log { return constant(func(r synth.Row) synth.Row { return r.Lose() }) },
+		"no-receive-log": func() *synth.Log { return constant(func(r synth.Row) synth.Row { return r }) },
+		"nothing-acked": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				r = r.Unanswered(format.Unsettled)
+				r.RecvOutcome = format.Unknown
+				return r
+			})
+		},
+		"negative-one-way": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				r = r.Arrive(r.Intended + ms - 5*ms)
+				r.Bound = synth.Null
+				return r
+			})
+		},
 	}
-	all := map[string]*synth.Log{
-		"stall-window-1":    stalled(1),
-		"stall-window-1000": stalled(1000),
-		"empty":             {Meta: synth.Config(map[string]any{"rate": "1k"}, nil, "nothing")},
-		"one-message":       {Rows: []synth.Row{synth.Message(0, synth.Start, ms).Arrive(synth.Start + 2*ms)}},
-		"overload":          synth.Queue{N: 36_000, Interval: 1e9 / 1200.0, Service: ms, Serial: true, Window: 1000, Transit: 100 * us}.Run(),
-		"server-dies":       synth.Queue{N: 60_000, Interval: 1e6, Network: 100 * us, DieAt: 55 * sec, Transit: 200 * us}.Run(),
+}
+
+func stalled(window int) *synth.Log {
+	l := synth.Queue{N: 30_000, Interval: 1e6, Service: 100 * us, Network: 50 * us, StallAt: 10 * sec, StallFor: 100 * ms, Serial: true, Window: window, Transit: 80 * us}.Run()
+	l.Meta = synth.Config(map[string]any{"rate": "1k", "max-pending": window, "warmup": "2s"}, map[string]any{"build": "trunk", "broker": "synthetic"}, "stall")
+	return l
+}
+
+func overload() *synth.Log {
+	l := synth.Queue{N: 36_000, Interval: 1e9 / 1200.0, Service: ms, Serial: true, Window: 1000, Transit: 100 * us}.Run()
+	l.Meta = synth.Config(map[string]any{"rate": "1200", "max-pending": 1000}, nil, "overload")
+	return l
+}
+
+func closed() *synth.Log {
+	l := synth.Queue{N: 20_000, Interval: 1e6, Service: ms, Transit: 100 * us}.Run()
+	for i := range l.Rows {
+		l.Rows[i].Producer, l.Rows[i].Seq = int32(i%2), int64(i/2)
 	}
-	all["overload"].Meta = synth.Config(map[string]any{"rate": "1200", "max-pending": 1000}, nil, "overload")
-	closed := synth.Queue{N: 20_000, Interval: 1e6, Service: ms, Transit: 100 * us}.Run()
-	for i := range closed.Rows {
-		closed.Rows[i].Producer, closed.Rows[i].Seq = int32(i%2), int64(i/2)
-	}
-	closed.Meta = synth.Config(map[string]any{"rate": "max", "max-pending": 10}, nil, "closed")
-	all["closed"] = closed
-	lost, unacked, alone, skewed := &synth.Log{}, &synth.Log{}, &synth.Log{}, &synth.Log{}
+	l.Meta = synth.Config(map[string]any{"rate": "max", "max-pending": 10}, nil, "closed")
+	return l
+}
+
+// constant is 2 s of 1000/s at 1 ms, each row changed.
+func constant(change func(synth.Row) synth.Row) *synth.Log {
+	l := &synth.Log{}
 	for i := range int64(2000) {
-		at := synth.Start + i*ms
-		lost.Rows = append(lost.Rows, synth.Message(i, at, ms).Lose())
-		un := synth.Message(i, at, ms).Unanswered(format.Unsettled)
-		un.RecvOutcome = format.Unknown
-		unacked.Rows = append(unacked.Rows, un)
-		alone.Rows = append(alone.Rows, synth.Message(i, at, ms))
-		sk := synth.Message(i, at, ms).Arrive(at + ms - 5*ms)
-		sk.Bound = synth.Null
-		skewed.Rows = append(skewed.Rows, sk)
+		l.Rows = append(l.Rows, change(synth.Message(i, synth.Start+i*ms, ms)))
 	}
-	all["all-lost"], all["nothing-acked"], all["no-receive-log"], all["negative-one-way"] = lost, unacked, alone, skewed
-	return all
+	return l
 }
 
 func reportOf(t *testing.T, l *synth.Log) *report.Report {
@@ -70,12 +94,9 @@ func TestGolden(t *testing.T) {
 	for name, l := range logs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := reportOf(t, l)
-			if strings.HasPrefix(name, "stall") {
-				base := reportOf(t, logs()["overload"])
-				if name == "stall-window-1" {
-					r.Baseline = base
-				}
+			r := reportOf(t, l())
+			if name == "stall-window-1" {
+				r.Baseline = reportOf(t, overload())
 			}
 			for ext, write := range map[string]func(*bytes.Buffer) error{
 				"txt": func(b *bytes.Buffer) error { return r.Text(b) },

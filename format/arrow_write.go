@@ -3,6 +3,7 @@ package format
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -112,9 +113,15 @@ func (w *arrowWriter) close() error { return w.out.Close() }
 func (c *arrowColumn) array(data any, n int) (arrow.Array, error) {
 	switch s := data.(type) {
 	case *[]int32:
-		return c.fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(*s), len(*s), n, func(i int) bool { return (*s)[i] == Null32 })
+		if len(*s) != n {
+			return nil, errLength(len(*s), n)
+		}
+		return c.fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(*s), n, nullBits(c, *s, Null32))
 	case *[]int64:
-		return c.fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(*s), len(*s), n, func(i int) bool { return (*s)[i] == Null })
+		if len(*s) != n {
+			return nil, errLength(len(*s), n)
+		}
+		return c.fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(*s), n, nullBits(c, *s, Null))
 	case *[]bool:
 		if len(*s) != n {
 			return nil, errLength(len(*s), n)
@@ -140,39 +147,28 @@ func (c *arrowColumn) array(data any, n int) (arrow.Array, error) {
 
 func errLength(got, want int) error { return fmt.Errorf("%d values in a batch of %d rows", got, want) }
 
-// fixed makes an array of n values on the bytes of the caller's slice.
-func (c *arrowColumn) fixed(t arrow.DataType, raw []byte, have, n int, isNull func(int) bool) (arrow.Array, error) {
-	if have != n {
-		return nil, errLength(have, n)
+// fixed makes an array of n values, of which nulls are NULL, on the bytes of
+// the caller's slice.
+func (c *arrowColumn) fixed(t arrow.DataType, raw []byte, n, nulls int) (arrow.Array, error) {
+	if nulls == 0 {
+		return makeArray(t, n, 0, nil, memory.NewBufferBytes(raw)), nil
 	}
-	nulls := c.validity(n, isNull)
-	if nulls > 0 && !c.def.Nullable {
+	if !c.def.Nullable {
 		return nil, errNullRequired
 	}
-	var valid *memory.Buffer
-	if nulls > 0 {
-		valid = memory.NewBufferBytes(c.valid)
-	}
-	return makeArray(t, n, nulls, valid, memory.NewBufferBytes(raw)), nil
+	return makeArray(t, n, nulls, memory.NewBufferBytes(c.valid), memory.NewBufferBytes(raw)), nil
 }
 
-// validity fills c.valid and returns the number of NULLs. The bitmap is built
-// only from the first NULL on: most columns of most batches have none.
-func (c *arrowColumn) validity(n int, isNull func(int) bool) int {
-	first := 0
-	for first < n && !isNull(first) {
-		first++
-	}
-	if first == n {
+// nullBits makes c.valid the validity bitmap of s and returns the number of
+// NULLs. Most columns of most batches have none, and then no bitmap.
+func nullBits[T int32 | int64](c *arrowColumn, s []T, null T) (nulls int) {
+	first := slices.Index(s, null)
+	if first < 0 {
 		return 0
 	}
-	c.valid = zeroBits(c.valid, n)
-	for i := range first {
-		c.valid[i>>3] |= 1 << (i & 7)
-	}
-	nulls := 0
-	for i := first; i < n; i++ {
-		if isNull(i) {
+	c.valid = zeroBits(c.valid, len(s))
+	for i, v := range s {
+		if v == null {
 			nulls++
 		} else {
 			c.valid[i>>3] |= 1 << (i & 7)
@@ -183,7 +179,7 @@ func (c *arrowColumn) validity(n int, isNull func(int) bool) int {
 
 func (c *arrowColumn) dictionary(s *Strings, n int) (arrow.Array, error) {
 	codes := c.dict.codes(s)
-	indices, err := c.fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(codes), n, n, func(i int) bool { return codes[i] < 0 })
+	indices, err := c.fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(codes), n, nullBits(c, codes, -1))
 	if err != nil {
 		return nil, err
 	}

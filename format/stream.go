@@ -24,6 +24,7 @@ type streamSource struct {
 	read_    int64
 	ended    bool // everything is read
 	whole    bool // meta/1 was there
+	last     bool // nothing at all follows the streams that were read
 	warns    []string
 }
 
@@ -115,6 +116,7 @@ func (s *streamSource) read(b Batch) error {
 		return nil
 	case errors.Is(err, io.EOF) && s.rowsAt.ended:
 		err = s.rest()
+		s.last = errors.Is(err, io.EOF)
 	}
 	truncateBatch(b)
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, errCut) {
@@ -127,7 +129,7 @@ func (s *streamSource) read(b Batch) error {
 // finish says what became of a stream that has ended.
 func (s *streamSource) finish() {
 	s.ended = true
-	if !s.whole {
+	if !s.whole && !s.foreign() {
 		s.warns = append(s.warns, fmt.Sprintf("incomplete: the stream ends after %d rows without the metadata that closes a log", s.read_))
 	}
 }
@@ -216,7 +218,17 @@ func (s *streamSource) rewind() error {
 
 func (s *streamSource) table(b Batch) error { return s.tables.copyTo(b) }
 
-func (s *streamSource) complete() bool { return s.whole && s.md[KeyComplete] == "true" }
+// complete: a log of ours says so at its end; a stream that names no tool was
+// not recorded by ours, and is complete if its rows are.
+func (s *streamSource) complete() bool {
+	if !s.whole && s.foreign() {
+		return s.ended
+	}
+	return s.whole && s.md[KeyComplete] == "true"
+}
+
+// foreign reports whether the stream is whole rows of some other writer.
+func (s *streamSource) foreign() bool { return s.md[KeyTool] == "" && s.rowsAt.ended && s.last }
 
 func (s *streamSource) warnings() []string { return append([]string(nil), s.warns...) }
 

@@ -95,6 +95,7 @@ func writeStream(t testing.TB, meta Meta, batches ...Batch) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := NewStreamWriter(&buf, batches[0].Schema(), meta)
+	w.SetMeta(Meta{KeyTool: "test"})
 	for _, b := range batches {
 		if err := w.Write(b); err != nil {
 			t.Fatal(err)

@@ -103,7 +103,8 @@ type Record struct {
 	Due     int64 // its service ended (computed): Start + service time + stalls
 	// Departure is when the broker acted on Due: the disposition accepted was handed to
 	// the connection's writer, and the message became available. Departure − Due is the
-	// broker's own lateness.
+	// broker's own lateness. This instant and those below are taken once for all frames
+	// of a read, or all messages that a timer lets go.
 	Departure int64
 	// Acked is Departure if the sender waited for a disposition, 0 if it sent settled.
 	Acked int64

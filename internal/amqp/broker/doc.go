@@ -14,6 +14,15 @@
 // are computed from arrivals and service times alone, never from the instants at
 // which a timer fired, so lateness does not add up.
 //
+// # Outcomes
+//
+// accepted and rejected end a message. released and modified put it back at the
+// front of its queue; modified with delivery-failed counts a failed attempt, with
+// undeliverable-here the link does not get it again. A delivery settled without an
+// outcome is put back like a released one. What is unsettled on a link that ends,
+// in whatever way, is put back with one failed attempt more; a topic's subscriber
+// takes its copies with it.
+//
 // # Addresses
 //
 // `queue://NAME` and `topic://NAME`, or NAME with the terminus capability

@@ -1,0 +1,208 @@
+// Package perfreport is the command perf-report: its flags, and the wiring of
+// join, reduce, report, hdr and chart.
+package perfreport
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"amqpperf/internal/analysis/stats"
+	"amqpperf/internal/cli"
+)
+
+// options are the flags of perf-report.
+type options struct {
+	output      string
+	format      string
+	hlog, hgrm  string
+	png         string
+	force       bool
+	quiet       bool
+	run         string
+	name        string
+	percentiles string
+	ps          []stats.Percentile
+	warmup      offset
+	from, to    offset
+	interval    time.Duration
+	negative    bool
+	baseline    []string
+}
+
+// outputFormats returns the values of --format.
+func outputFormats() []string { return []string{"text", "markdown", "json", "csv"} }
+
+const long = `Turn a run into numbers: counts, rates, and every latency with exact quantiles
+and what may be said about them; histogram logs and pictures beside them.
+
+A LOG is a merged log of perf-merge, or the send and receive logs themselves,
+which are joined on the way. Without a LOG, or with "-", a merged log comes from
+standard input; a pipe is copied to a temporary file first, since the rows are
+read twice. Several merged logs of one run are one report; of several runs, one
+report each.
+
+service is what a closed loop sees (sent to acked), response what a client feels
+(intended to acked) and e2e the way to the receiver; the report says what a
+difference between them comes from. A quantile in parentheses must not be relied
+on: the report says why, and how long a run it needs.`
+
+const examples = `  perf-report run.parquet
+  perf-report send.parquet recv.parquet
+  perf-merge send.parquet recv.parquet | perf-report --hlog run.hlog --png plots/
+  perf-report -o run.md --png plots/ --baseline trunk.parquet patched.parquet
+  perf-report -f json --percentiles 50,99,99.9 --warmup 10s run.parquet | jq .metrics.e2e
+  perf-report --from 20s --to 40s run.parquet`
+
+// New returns the command.
+func New(env *cli.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "perf-report [flags] [LOG...]",
+		Short:   "turn logs into numbers, histogram logs and pictures",
+		Long:    long,
+		Example: examples,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			logs, err := o.validate(env, args)
+			if err != nil {
+				return err
+			}
+			return run(env, &o, logs)
+		},
+	}
+	cli.Group(cmd, "Output", o.registerOutput)
+	cli.Group(cmd, "What is looked at", o.registerSelection)
+	cli.Group(cmd, "Comparison", func(f *pflag.FlagSet) {
+		f.StringArrayVar(&o.baseline, "baseline", nil, "`LOG` of a run to stand beside this one, in numbers and pictures; for raw logs give it once for each, or a pattern")
+	})
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cli.CompleteFiles(cmd, "parquet", "arrow")
+	return cmd
+}
+
+func (o *options) registerOutput(f *pflag.FlagSet) {
+	f.StringVarP(&o.output, "output", "o", "-", "write the report to this `FILE`, \"-\" = standard output")
+	f.StringVarP(&o.format, "format", "f", "", "`FORMAT` of the report: "+strings.Join(outputFormats(), ", ")+" (default by the extension of -o, else text)")
+	f.StringVar(&o.hlog, "hlog", "", "write an HDR histogram log to this `FILE`")
+	f.StringVar(&o.hgrm, "hgrm", "", "write the percentile distribution of the headline latency to this `FILE`, as HdrHistogram prints it")
+	f.StringVar(&o.png, "png", "", "draw percentiles.png, latency.png, rates.png and backlog.png into this `DIR`")
+	f.BoolVar(&o.force, "force", false, "replace existing files")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+func (o *options) registerSelection(f *pflag.FlagSet) {
+	f.Var(&o.warmup, "warmup", "leave out of rates and latencies what was intended in this `TIME` from the start, 0s = nothing (default what perf-send marked)")
+	f.Var(&o.from, "from", "look only at what was intended from this `TIME` after the first message on")
+	f.Var(&o.to, "to", "look only at what was intended before this `TIME` after the first message")
+	f.StringVar(&o.percentiles, "percentiles", "50,90,99,99.9,99.99", "`LIST` of percentiles, 0 to 100")
+	f.DurationVar(&o.interval, "interval", 0, "interval of series and of the HDR log (default 1s; series of short runs are finer)")
+	f.BoolVar(&o.negative, "all-outcomes", false, "count rejected, released and modified messages in service and response too")
+	f.StringVar(&o.run, "run", "", "report only this `RUN`, where the logs hold several")
+	f.StringVar(&o.name, "name", "", "`NAME` of the run in the report (default what perf-send was given)")
+}
+
+// validate checks the flags and returns the logs.
+func (o *options) validate(env *cli.Env, logs []string) ([]string, error) {
+	if len(logs) == 0 {
+		if cli.IsTerminal(env.Stdin) {
+			return nil, cli.Usagef("no LOG given, and standard input is a terminal")
+		}
+		logs = []string{"-"}
+	}
+	if slices.Contains(logs, "") {
+		return nil, cli.Usagef("LOG is empty")
+	}
+	if err := o.validateOutput(); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.ps, err = stats.ParsePercentiles(o.percentiles); err != nil {
+		return nil, cli.Usagef("--percentiles: %w", err)
+	}
+	for _, p := range o.ps {
+		if p.LooksLikeFraction() {
+			fmt.Fprintf(env.Stderr, "perf-report: warning: percentile %s is below 1: percentiles go from 0 to 100\n", p)
+		}
+	}
+	if o.to.set && o.to.d <= o.from.d {
+		return nil, cli.Usagef("--to %s is not after --from %s", o.to.d, o.from.d)
+	}
+	if o.interval != 0 && (o.interval < time.Millisecond || o.interval%time.Millisecond != 0) {
+		return nil, cli.Usagef("--interval %s: whole milliseconds", o.interval)
+	}
+	if o.baseline, err = expand(o.baseline); err != nil {
+		return nil, err
+	}
+	if slices.Contains(logs, "-") && slices.Contains(o.baseline, "-") {
+		return nil, cli.Usagef("standard input cannot be both the run and the baseline")
+	}
+	return logs, nil
+}
+
+func (o *options) validateOutput() error {
+	if o.format == "" {
+		o.format = formatOf(o.output)
+	}
+	if o.format == "md" {
+		o.format = "markdown"
+	}
+	if !slices.Contains(outputFormats(), o.format) {
+		return cli.Usagef("--format %q: one of %s", o.format, strings.Join(outputFormats(), ", "))
+	}
+	seen := map[string]string{}
+	for _, f := range []struct{ flag, name string }{{"-o", o.output}, {"--hlog", o.hlog}, {"--hgrm", o.hgrm}} {
+		switch {
+		case f.name == "-" && f.flag != "-o":
+			return cli.Usagef("%s -: name a file, the report goes to standard output", f.flag)
+		case f.name == "" && f.flag == "-o":
+			return cli.Usagef("-o is empty")
+		case f.name == "" || f.name == "-":
+			continue
+		}
+		name := filepath.Clean(f.name)
+		if seen[name] != "" {
+			return cli.Usagef("%s and %s are one file: %s", seen[name], f.flag, f.name)
+		}
+		seen[name] = f.flag
+	}
+	return nil
+}
+
+// formatOf returns the format that an output name asks for.
+func formatOf(output string) string {
+	switch strings.ToLower(filepath.Ext(output)) {
+	case ".md", ".markdown":
+		return "markdown"
+	case ".json":
+		return "json"
+	case ".csv":
+		return "csv"
+	}
+	return "text"
+}
+
+// expand replaces patterns by the files that match.
+func expand(patterns []string) ([]string, error) {
+	var out []string
+	for _, p := range patterns {
+		if !strings.ContainsAny(p, "*?[") {
+			out = append(out, p)
+			continue
+		}
+		files, err := filepath.Glob(p)
+		if err != nil {
+			return nil, cli.Usagef("--baseline %q: %w", p, err)
+		}
+		if len(files) == 0 {
+			return nil, cli.Usagef("--baseline %q: no such file", p)
+		}
+		out = append(out, files...)
+	}
+	return out, nil
+}

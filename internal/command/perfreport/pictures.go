@@ -1,0 +1,253 @@
+package perfreport
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"amqpperf/internal/analysis/chart"
+	"amqpperf/internal/analysis/reduce"
+	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/stats"
+	"amqpperf/internal/units"
+)
+
+// curveTicks is how many points a percentile curve has for each halving of 1−p.
+const curveTicks = 20
+
+// mostStamps is how many checks are stamped on a picture.
+const mostStamps = 3
+
+// pictures returns what draws each of pictureNames.
+func pictures(m, base *made) []func(io.Writer) error {
+	const form = "png"
+	size := chart.Options{}
+	return []func(io.Writer) error{
+		func(w io.Writer) error { return chart.DrawPercentiles(w, form, size, percentiles(m, base)) },
+		func(w io.Writer) error { return chart.DrawLatency(w, form, size, latency(m, base)) },
+		func(w io.Writer) error { return chart.DrawRates(w, form, size, rates(m, base)) },
+		func(w io.Writer) error { return chart.DrawBacklog(w, form, size, backlog(m, base)) },
+	}
+}
+
+// caption is the text of a picture. The checks that are named by their ids are
+// stamped on it when they did not pass.
+func caption(m *made, checks ...string) chart.Caption {
+	c := chart.Caption{Name: m.report.Title(), Labels: m.report.LabelList(), Start: start(m.data), Finding: m.report.Finding()}
+	for _, want := range []report.CheckStatus{report.CheckFail, report.CheckWarn} {
+		for _, k := range m.report.Checks {
+			if k.Status != want || !contains(checks, k.ID) || len(c.Stamps) == mostStamps {
+				continue
+			}
+			level := chart.Warn
+			if want == report.CheckFail {
+				level = chart.Fail
+			}
+			c.Stamps = append(c.Stamps, chart.Stamp{Level: level, Text: k.ID + " " + k.Name})
+		}
+	}
+	return c
+}
+
+func contains(ids []string, id string) bool {
+	for _, s := range ids {
+		if s == id {
+			return true
+		}
+	}
+	return false
+}
+
+func percentiles(m, base *made) chart.Percentiles {
+	p := chart.Percentiles{Caption: caption(m, "C1", "C2", "C7", "C16", "C17", "C20", "C23"), Curves: curves(m)}
+	if base != nil {
+		p.Baseline, p.BaselineName = curves(base), base.report.Title()
+	}
+	return p
+}
+
+// curves are service, response and e2e as far as they may be shown; in a closed
+// loop service and transit.
+func curves(m *made) []chart.Curve {
+	metrics := []reduce.Metric{reduce.Service, reduce.Response, reduce.E2E}
+	if m.report.Loop == report.Closed {
+		metrics = []reduce.Metric{reduce.Service, reduce.Transit}
+	}
+	var out []chart.Curve
+	for _, metric := range metrics {
+		in := m.data.Metrics[metric]
+		if in.Distribution == nil || in.N() == 0 || withheld(m.report, metric) {
+			continue
+		}
+		c := chart.Curve{Name: metric.String(), Infinite: float64(in.Infinite()) / float64(in.N())}
+		for _, point := range in.Curve(curveTicks) {
+			c.Points = append(c.Points, chart.CurvePoint{Tail: point.Tail, Value: float64(point.Value)})
+		}
+		c.Marks = marks(m.report.Metrics.Get(metric.String()), in.Quantiles)
+		out = append(out, c)
+	}
+	return out
+}
+
+// withheld reports whether a metric is withheld for the clocks' sake.
+func withheld(r *report.Report, metric reduce.Metric) bool {
+	for _, q := range r.Metrics.Get(metric.String()).Quantiles {
+		if q.Status == report.ClockUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+func marks(m report.Metric, exact []stats.Quantile) []chart.Mark {
+	var out []chart.Mark
+	for i, q := range m.Quantiles {
+		if q.Status == report.Infinite || q.Observed == nil || exact[i].Percentile.Tail() <= 0 {
+			continue
+		}
+		mark := chart.Mark{Label: q.P, Tail: exact[i].Percentile.Tail(), Value: float64(*q.Observed), Low: math.NaN(), High: math.NaN(), Uncertain: q.Value == nil}
+		if q.Low != nil {
+			mark.Low = float64(*q.Low)
+		}
+		if q.High != nil {
+			mark.High = float64(*q.High)
+		}
+		out = append(out, mark)
+	}
+	return out
+}
+
+func latency(m, base *made) chart.Latency {
+	metric, in := latencyOf(m)
+	l := chart.Latency{Caption: caption(m, "C2", "C7", "C17", "C23"), Metric: metric, Lines: latencyLines(m.data, in), Spans: spans(m)}
+	l.Notes = append(l.Notes, intervalNote(m.data))
+	if base != nil {
+		_, theirs := latencyOf(base)
+		if l.Metric == "service" {
+			theirs = base.data.Series.Service
+		}
+		l.Baseline, l.BaselineName = latencyLines(base.data, theirs), base.report.Title()
+	}
+	return l
+}
+
+// latencyOf chooses the metric over time: response, in a closed loop service,
+// without either e2e.
+func latencyOf(m *made) (string, []reduce.Interval) {
+	s := &m.data.Series
+	switch {
+	case m.report.Loop == report.Closed && s.Service != nil:
+		return "service", s.Service
+	case s.Response != nil:
+		return "response", s.Response
+	}
+	return "e2e", s.E2E
+}
+
+func latencyLines(d *reduce.Data, in []reduce.Interval) chart.LatencyLines {
+	var l chart.LatencyLines
+	for i, v := range in {
+		at := (float64(i) + 0.5) * float64(d.Series.Width) / 1e9
+		for _, c := range []struct {
+			to *[]chart.Point
+			v  int64
+		}{{&l.P50, v.P50}, {&l.P99, v.P99}, {&l.P999, v.P999}, {&l.Max, v.Max}} {
+			value := float64(c.v)
+			switch {
+			case v.N == 0:
+				value = math.NaN()
+			case c.v == reduce.Infinity:
+				value = math.Inf(1)
+			}
+			*c.to = append(*c.to, chart.Point{Seconds: at, Value: value})
+		}
+	}
+	return l
+}
+
+func intervalNote(d *reduce.Data) string {
+	return fmt.Sprintf("per interval of %s", time.Duration(d.Series.Width))
+}
+
+func rates(m, base *made) chart.Rates {
+	r := chart.Rates{Caption: caption(m, "C1", "C2", "C4", "C7"), Lines: rateLines(m.data), Spans: spans(m)}
+	r.Notes = append(r.Notes, intervalNote(m.data))
+	if base != nil {
+		r.Baseline, r.BaselineName = rateLines(base.data), base.report.Title()
+	}
+	return r
+}
+
+func rateLines(d *reduce.Data) chart.RateLines {
+	s := &d.Series
+	return chart.RateLines{Intended: perSecond(s, s.Intended), Sent: perSecond(s, s.Sent), Acked: perSecond(s, s.Acked), Received: perSecond(s, s.Received)}
+}
+
+// perSecond turns counts into rates. The last interval is cut by the end of the
+// run, so it would show a drop that was not there.
+func perSecond(s *reduce.Series, counts []int64) []chart.Point {
+	var points []chart.Point
+	some := false
+	last := len(counts)
+	if last > 2 {
+		last--
+	}
+	for i, n := range counts[:last] {
+		some = some || n > 0
+		points = append(points, chart.Point{Seconds: (float64(i) + 0.5) * float64(s.Width) / 1e9, Value: float64(n) * 1e9 / float64(s.Width)})
+	}
+	if !some {
+		return nil
+	}
+	return points
+}
+
+func backlog(m, base *made) chart.Backlog {
+	b := chart.Backlog{Caption: caption(m, "C1", "C5", "C7", "C23"), Lines: backlogLines(m.data), Spans: spans(m)}
+	if m.data.MaxPending > 0 {
+		b.Window = float64(m.data.MaxPending) * float64(m.data.Rates.Producers)
+	}
+	b.Notes = append(b.Notes, "at the end of each interval of "+time.Duration(m.data.Series.Width).String())
+	if base != nil {
+		b.Baseline, b.BaselineName = backlogLines(base.data), base.report.Title()
+	}
+	return b
+}
+
+func backlogLines(d *reduce.Data) chart.BacklogLines {
+	level := func(counts []int64) []chart.Point {
+		if counts == nil {
+			return nil
+		}
+		points := []chart.Point{{}}
+		for i, n := range counts {
+			points = append(points, chart.Point{Seconds: float64(i+1) * float64(d.Series.Width) / 1e9, Value: float64(n)})
+		}
+		return points
+	}
+	return chart.BacklogLines{InFlight: level(d.Series.InFlight), InBroker: level(d.Series.InBroker)}
+}
+
+// mostSpans is how many stalls are shaded.
+const mostSpans = 8
+
+// spans are the warm-up and the heaviest stalls.
+func spans(m *made) []chart.Span {
+	var out []chart.Span
+	if w := m.report.Warmup.Seconds; w > 0 {
+		out = append(out, chart.Span{Name: "warm-up", From: 0, To: w})
+	}
+	for i, s := range m.report.Stalls {
+		if i == mostSpans {
+			break
+		}
+		name := "stall"
+		if len(m.report.Stalls) == 1 {
+			name = fmt.Sprintf("stall of %s (%s)", units.Latency(s.Length), s.CarriedBy)
+		}
+		from := float64(s.Start) / 1e9
+		out = append(out, chart.Span{Name: name, From: from, To: from + float64(s.Length)/1e9})
+	}
+	return out
+}

@@ -1,9 +1,12 @@
 package chart
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -48,6 +51,19 @@ type legendEntry struct {
 // also the extensions of their files.
 func Formats() []string { return []string{"png", "svg"} }
 
+// FormatOf returns the format that the extension of a file's name asks for; none
+// is PNG.
+func FormatOf(path string) (string, error) {
+	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if ext == "" {
+		return "png", nil
+	}
+	if !slices.Contains(Formats(), ext) {
+		return "", fmt.Errorf("picture %s: extension .%s: want one of %s", path, ext, strings.Join(Formats(), ", "))
+	}
+	return ext, nil
+}
+
 // render draws a figure into w.
 func (f *figure) render(w io.Writer, format string, width, height vg.Length, dpi int) error {
 	switch format {
@@ -61,7 +77,14 @@ func (f *figure) render(w io.Writer, format string, width, height vg.Length, dpi
 	case "svg":
 		c := vgsvg.New(width, height)
 		f.draw(draw.New(c))
-		if _, err := c.WriteTo(w); err != nil {
+		var b bytes.Buffer
+		if _, err := c.WriteTo(&b); err != nil {
+			return fmt.Errorf("drawing an SVG picture: %w", err)
+		}
+		// Liberation has the widths of Arial, so that the layout holds where
+		// only that is installed; no family at all would be a serif one.
+		svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+		if _, err := w.Write(svg); err != nil {
 			return fmt.Errorf("writing an SVG picture: %w", err)
 		}
 		return nil

@@ -2,7 +2,9 @@ package chart
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +72,9 @@ func TestFormats(t *testing.T) {
 	if !strings.HasPrefix(svg, "<?xml") || !strings.Contains(svg, "messages per second") || strings.Contains(svg, "NaN") {
 		t.Errorf("not the SVG it should be: %.200s", svg)
 	}
+	if !strings.Contains(svg, "font-family:Liberation Sans,Arial") {
+		t.Error("an SVG without a family to fall back to")
+	}
 	if err := DrawRates(&b, "jpeg", Options{}, sampleRates(run, base)); err == nil || !strings.Contains(err.Error(), "png, svg") {
 		t.Errorf("format jpeg: %v", err)
 	}
@@ -106,3 +111,39 @@ func TestPicturesAreReproducible(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
+
+func TestFormatOf(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"a/b.png": "png", "b.SVG": "svg", "-": "png", "x.y/plain": "png", "c.jpeg": ""} {
+		if got, err := FormatOf(path); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+}
+
+// SVG is well-formed whatever is in the names.
+func TestSVGIsWellFormed(t *testing.T) {
+	t.Parallel()
+	for name, fig := range pictures() {
+		if name == "latency-million" {
+			continue
+		}
+		f, err := fig(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := f.write(&b, "svg", Options{}); err != nil {
+			t.Fatal(err)
+		}
+		d := xml.NewDecoder(&b)
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+				break
+			}
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 func TestTextHasItsPlace(t *testing.T) {
 	t.Parallel()
 	sizes := map[string]Options{
-		"default": {}, "small": {Width: 960, Height: 600, DPI: 110}, "wide": {Width: 2400, Height: 800}, "high": {Width: 1200, Height: 1600},
+		"default": {}, "small": {Width: 960, Height: 600, DPI: 110}, "high": {Width: 1200, Height: 1600},
 	}
 	for name, fig := range pictures() {
 		for size, o := range sizes {

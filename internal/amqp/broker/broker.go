@@ -21,6 +21,7 @@ type Broker struct {
 	cfg       Config
 	forbidden map[string]bool
 	wg        sync.WaitGroup
+	done      chan struct{} // closed by Close
 
 	mu        sync.Mutex
 	closed    bool
@@ -44,7 +45,7 @@ func New(c Config) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{cfg: c, forbidden: make(map[string]bool), listeners: make(map[net.Listener]bool), conns: make(map[*conn]bool), nodes: make(map[string]*node)}
+	b := &Broker{cfg: c, done: make(chan struct{}), forbidden: make(map[string]bool), listeners: make(map[net.Listener]bool), conns: make(map[*conn]bool), nodes: make(map[string]*node)}
 	for _, a := range c.Forbidden {
 		name, e := resolve(a, nil)
 		if e != nil {
@@ -91,7 +92,10 @@ func (b *Broker) Serve(l net.Listener) error {
 			case closed:
 				return nil
 			case isTemporary(err): // out of descriptors: others may close some
-				time.Sleep(10 * time.Millisecond)
+				select {
+				case <-b.done:
+				case <-time.After(10 * time.Millisecond):
+				}
 				continue
 			}
 			return fmt.Errorf("broker: accept: %w", err)
@@ -139,6 +143,7 @@ func (b *Broker) Close() error {
 	now := b.cfg.Now()
 	b.report()
 	b.closed = true
+	close(b.done)
 	var err error
 	for l := range b.listeners {
 		err = errors.Join(err, l.Close())

@@ -38,11 +38,11 @@ type Frame struct {
 }
 
 // Cut takes the first frame off b and reports how many bytes it used. n is 0
-// with a nil error as long as the frame is not wholly there. max is the largest
+// with a nil error as long as the frame is not wholly there. limit is the largest
 // frame accepted, in bytes; a size that is too small or too large, a data offset
 // outside the frame and an unknown frame type are errors, found as soon as the
 // header is there, so that nobody waits for (or allocates) what is announced.
-func Cut(b []byte, max uint32) (f Frame, n int, err error) {
+func Cut(b []byte, limit uint32) (f Frame, n int, err error) {
 	if len(b) < FrameHeaderSize {
 		return Frame{}, 0, nil
 	}
@@ -50,8 +50,8 @@ func Cut(b []byte, max uint32) (f Frame, n int, err error) {
 	switch {
 	case size < FrameHeaderSize:
 		return Frame{}, 0, fmt.Errorf("frame size %d is below 8: %w", size, ErrMalformed)
-	case size > max:
-		return Frame{}, 0, fmt.Errorf("frame size %d is above the limit of %d: %w", size, max, ErrMalformed)
+	case size > limit:
+		return Frame{}, 0, fmt.Errorf("frame size %d is above the limit of %d: %w", size, limit, ErrMalformed)
 	case doff < FrameHeaderSize || uint32(doff) > size:
 		return Frame{}, 0, fmt.Errorf("frame data offset %d is outside the frame of %d bytes: %w", doff, size, ErrMalformed)
 	case b[5] > FrameSASL:

@@ -72,11 +72,11 @@ func ExampleLog_Table() {
 	for i := range events.Len() {
 		kind, _ := events.Kind.At(i)
 		condition, _ := events.Condition.At(i)
-		fmt.Println(events.Instant[i], kind, condition)
+		fmt.Printf("%d %s %q\n", events.Instant[i], kind, condition)
 	}
 	// Output:
-	// 1796000000123456789 connect
-	// 1796000000123456790 detach amqp:link:stolen
+	// 1796000000123456789 connect ""
+	// 1796000000123456790 detach "amqp:link:stolen"
 }
 
 // A log appears under its name when it is whole, and replaces nothing.
@@ -89,24 +89,30 @@ func ExampleCreateParquet() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "send.parquet")
 
-	w, err := format.CreateParquet(path, format.SampleSchema(), format.ParquetOptions{CreatedBy: "example"})
+	w, err := format.CreateParquet(path, format.SendSchema(), format.ParquetOptions{CreatedBy: "example"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	w.SetMeta(format.Meta{format.KeyRun: "nightly-7"})
-	err = w.Write(&format.Sample{
-		Instant: []int64{1796000000000000000},
-		What:    format.Strings{Values: []string{"tool.rss_bytes"}, Codes: []int32{0}},
-		Value:   []int64{33 << 20},
+	w.SetMeta(format.Meta{format.KeyRun: "nightly-7", format.KeyComplete: "true"})
+	one := func(s string) format.Strings { return format.Strings{Values: []string{s}, Codes: []int32{0}} }
+	err = w.Write(&format.Send{
+		Identity: format.Identity{
+			Run: one("nightly-7"), Sender: []int32{4711}, Producer: []int32{0}, Seq: []int64{0}, Attempt: []int32{0},
+		},
+		Destination: one("queue://bench"), Size: []int32{1024},
+		Intended: []int64{1796000000000000000}, Ready: []int64{1796000000000000100},
+		Sent: []int64{1796000000000000200}, Acked: []int64{format.Null},
+		Outcome: one(format.Unsettled), Wait: one(format.WaitNone),
+		Error: format.Strings{Codes: []int32{-1}}, Connection: []int32{0},
 	})
 	// The log is good only if Close says so.
 	if err = errors.Join(err, w.Close()); err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = format.CreateParquet(path, format.SampleSchema(), format.ParquetOptions{})
-	fmt.Println(errors.Is(err, format.ErrExists))
+	_, err = format.CreateParquet(path, format.SendSchema(), format.ParquetOptions{})
+	fmt.Println(w.Rows(), "row;", "again:", errors.Is(err, format.ErrExists))
 	// Output:
-	// true
+	// 1 row; again: true
 }

@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 )
 
 // The numbers of the Parquet format that the reader knows by name
@@ -259,7 +260,9 @@ func (m *fileMeta) parseKeyValues(r *thriftReader) {
 			case id == 1 && r.want(id, typ, tBinary):
 				key = string(r.bytes())
 			case id == 2 && r.want(id, typ, tBinary):
-				value = string(r.bytes())
+				// Side tables can be most of a footer, which nobody changes: no copy.
+				b := r.bytes()
+				value = unsafe.String(unsafe.SliceData(b), len(b))
 			default:
 				r.skip(typ, false)
 			}

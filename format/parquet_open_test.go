@@ -239,7 +239,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-func TestWriterRefuses(t *testing.T) {
+func TestParquetWriterRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		spoil func(*Send)

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type parquetSource struct {
 	inFile   []int        // schema column → index in fileCols and chunks, −1 if missing
 	fileCols []fileColumn // the file's columns that are ours
 	present  []string     // their names
+	tables   map[string]string // side tables as they stand in the footer
 	notes    []string
 
 	readers []*columnReader // by schema column, nil: filled with NULL or zero
@@ -39,6 +41,14 @@ type parquetSource struct {
 
 func (s *parquetSource) init(m *fileMeta) (err error) {
 	s.m = m
+	s.tables = map[string]string{}
+	for key, value := range m.meta {
+		// They are read through table; in copies of the metadata they would be a burden.
+		if name, ok := strings.CutPrefix(key, KeyTable); ok {
+			s.tables[name] = value
+			delete(m.meta, key)
+		}
+	}
 	if s.zdec, err = newZstd(); err != nil {
 		return fmt.Errorf("zstd: %w", err)
 	}
@@ -185,7 +195,7 @@ func (s *parquetSource) readRows(cols []any, from, to int) error {
 		}
 		if err != nil {
 			// Whoever wrote a file that cannot be read is worth knowing.
-			return fmt.Errorf("(written by %q) %w", CleanString(s.m.createdBy), err)
+			return fmt.Errorf("made by %q: %w", CleanString(s.m.createdBy), err)
 		}
 	}
 	return nil
@@ -223,7 +233,7 @@ func (s *parquetSource) table(b Batch) (err error) {
 	if !ok {
 		return fmt.Errorf("%s is not a side table", schema.Name)
 	}
-	text, ok := s.m.meta[KeyTable+name]
+	text, ok := s.tables[name]
 	if !ok {
 		return nil
 	}
@@ -231,7 +241,7 @@ func (s *parquetSource) table(b Batch) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s%s: %w", KeyTable, name, err)
 	}
-	t, err := newParquetSource(strings.NewReader(string(raw)), int64(len(raw)), schema.Name)
+	t, err := newParquetSource(bytes.NewReader(raw), int64(len(raw)), schema.Name)
 	if err != nil {
 		return fmt.Errorf("%s%s: %w", KeyTable, name, err)
 	}

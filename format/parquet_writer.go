@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -251,6 +252,7 @@ func (p *ParquetWriter) finish() error {
 		return err
 	}
 	meta := p.meta.Clone()
+	maps.DeleteFunc(meta, func(k, _ string) bool { return strings.HasPrefix(k, KeyTable) }) // the writer's own
 	meta[KeySchema] = p.schema.Name
 	for name, t := range p.tables {
 		text, err := t.encode()

@@ -253,6 +253,10 @@ func TestHostilePages(t *testing.T) {
 			frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}
 			return readPages(t, num, codecZstd, 1, page(t, small, frame))
 		}},
+		{"zstd window", "ZSTD", func() error {
+			frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x0d, 0, 0, 0x10, 1, 0, 0, 0}
+			return readPages(t, num, codecZstd, 1, page(t, small, frame))
+		}},
 		{"delta total", "fewer values", func() error {
 			return readPages(t, num, codecNone, 5, page(t, dataPage(5, pq.DeltaBinaryPacked), uv(128, 4, 2, 0, 0, 0)))
 		}},

@@ -25,9 +25,9 @@ type parquetSource struct {
 	file     *os.File // nil for a table in memory
 	def      *Schema
 	m        *fileMeta
-	inFile   []int        // schema column → index in fileCols and chunks, −1 if missing
-	fileCols []fileColumn // the file's columns that are ours
-	present  []string     // their names
+	inFile   []int             // schema column → index in fileCols and chunks, −1 if missing
+	fileCols []fileColumn      // the file's columns that are ours
+	present  []string          // their names
 	tables   map[string]string // side tables as they stand in the footer
 	notes    []string
 

@@ -69,15 +69,13 @@ func (r *reducer) choose() error {
 	if whole && r.opt.Warmup != nil && *r.opt.Warmup == 0 {
 		return nil
 	}
-	known := len(r.rows.Meta()) > 1 // a stream says no more than schema and run before its end
-	if whole && r.opt.Warmup == nil && known && r.data.MarkedWarmup == 0 {
+	if whole && r.opt.Warmup == nil && r.data.MarkedWarmup == 0 && metaWhole(r.rows.Meta()) {
 		return nil
 	}
 	first, ok, err := r.firstIntended()
 	if err != nil || !ok {
 		return err
 	}
-	r.readSetup()
 	warmup := r.data.MarkedWarmup
 	if r.opt.Warmup != nil {
 		warmup = *r.opt.Warmup
@@ -91,6 +89,12 @@ func (r *reducer) choose() error {
 	return nil
 }
 
+// metaWhole reports whether the metadata is that of a log's end, or of a join,
+// which knows its inputs; at its start a stream says little.
+func metaWhole(m format.Meta) bool {
+	return m[format.KeyComplete] != "" || m[format.KeySource] != "" || m[format.KeyConfig] != ""
+}
+
 func (r *reducer) firstIntended() (first int64, ok bool, err error) {
 	if s, can := r.rows.(Spanner); can {
 		if first, ok = s.FirstIntended(); ok {
@@ -102,6 +106,7 @@ func (r *reducer) firstIntended() (first int64, ok bool, err error) {
 	for {
 		err := r.rows.Next(&b)
 		if errors.Is(err, io.EOF) {
+			r.readSetup() // here, since going back may forget what the end has told
 			return first, first != math.MaxInt64, r.rows.Rewind()
 		}
 		if err != nil {

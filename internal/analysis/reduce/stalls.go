@@ -114,10 +114,14 @@ func (p *stallPass) add(bin int, intended int64, s *values, w Wait) {
 
 // carry divides the time of a slow message among those who can have caused it.
 func (p *stallPass) carry(parts *[numCarriers]int64, s *values, w Wait) {
+	const sending = 1<<Lag | 1<<Blocked
 	if p.basis == E2E {
 		parts[carrierConsumer] += s.v1(Queued) + s.v1(Work)
 		parts[carrierBroker] += s.v1(Transit)
-		return
+		if s.finite&sending != sending { // no send log: all that is known is that it was sent late
+			parts[carrierGenerator] += s.v1(E2E) - s.v1(Transit)
+			return
+		}
 	}
 	parts[carrierGenerator] += s.v1(Lag)
 	switch w {

@@ -57,7 +57,7 @@ func (r *Report) facts() []string {
 
 func (r *Report) selected() string {
 	var parts []string
-	if r.Warmup.N > 0 || r.Warmup.Seconds > 0 {
+	if r.Warmup.N > 0 || (r.Warmup.Seconds > 0 && r.Selection.From < r.Warmup.Seconds) {
 		parts = append(parts, fmt.Sprintf("warm-up of %s left out of rates and latencies (%s messages)",
 			units.Seconds(time.Duration(r.Warmup.Seconds*1e9)), count(r.Warmup.N)))
 	}

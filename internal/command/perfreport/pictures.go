@@ -181,18 +181,20 @@ func rates(m, base *made) chart.Rates {
 
 func rateLines(d *reduce.Data) chart.RateLines {
 	s := &d.Series
-	return chart.RateLines{Intended: perSecond(s, s.Intended), Sent: perSecond(s, s.Sent), Acked: perSecond(s, s.Acked), Received: perSecond(s, s.Received)}
+	last := s.Len()
+	if covered := d.Integrity.LastInstant - s.Start - int64(last-1)*s.Width; last > 2 && covered < s.Width*9/10 {
+		last-- // cut by the end of the run: it would show a drop that was not there
+	}
+	return chart.RateLines{
+		Intended: perSecond(s, s.Intended, last), Sent: perSecond(s, s.Sent, last),
+		Acked: perSecond(s, s.Acked, last), Received: perSecond(s, s.Received, last),
+	}
 }
 
-// perSecond turns counts into rates. The last interval is cut by the end of the
-// run, so it would show a drop that was not there.
-func perSecond(s *reduce.Series, counts []int64) []chart.Point {
+// perSecond turns the first counts into rates.
+func perSecond(s *reduce.Series, counts []int64, last int) []chart.Point {
 	var points []chart.Point
 	some := false
-	last := len(counts)
-	if last > 2 {
-		last--
-	}
 	for i, n := range counts[:last] {
 		some = some || n > 0
 		points = append(points, chart.Point{Seconds: (float64(i) + 0.5) * float64(s.Width) / 1e9, Value: float64(n) * 1e9 / float64(s.Width)})

@@ -1,5 +1,7 @@
 package format
 
+import "slices"
+
 // gatherer appends rows of batches to one batch, translating string codes.
 // Unlike a log, what it gathers keeps strings whole and uncounted.
 type gatherer struct {
@@ -64,9 +66,11 @@ func (g *gatherer) pick(src Batch, index []int32) {
 }
 
 func pick[T any](dst *[]T, src []T, index []int32) {
-	d := *dst
-	for _, i := range index {
-		d = append(d, src[i])
+	n := len(*dst)
+	d := slices.Grow(*dst, len(index))[:n+len(index)]
+	out := d[n:]
+	for j, i := range index {
+		out[j] = src[i]
 	}
 	*dst = d
 }

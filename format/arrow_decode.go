@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // column fills one column of a batch with the next n rows.
@@ -131,26 +133,38 @@ func ints[T int32 | int64](dst []T, raw []byte, bits int, signed bool, null T, v
 // decodeSame decodes integers that have the type of the column, which is the
 // case in all our own streams; it reports whether they have.
 func decodeSame[T int32 | int64](dst []T, raw []byte, bits int, signed bool) bool {
+	if !signed {
+		return false
+	}
 	switch d := any(dst).(type) {
 	case []int32:
-		if bits != 32 || !signed {
+		if bits != 32 {
 			return false
 		}
-		raw = raw[:4*len(d)]
+		if littleEndian() {
+			copy(arrow.Int32Traits.CastToBytes(d), raw)
+			return true
+		}
 		for i := range d {
 			d[i] = int32(binary.LittleEndian.Uint32(raw[4*i:])) //nolint:gosec // bits as they are
 		}
 	case []int64:
-		if bits != 64 || !signed {
+		if bits != 64 {
 			return false
 		}
-		raw = raw[:8*len(d)]
+		if littleEndian() {
+			copy(arrow.Int64Traits.CastToBytes(d), raw)
+			return true
+		}
 		for i := range d {
 			d[i] = int64(binary.LittleEndian.Uint64(raw[8*i:])) //nolint:gosec // bits as they are
 		}
 	}
 	return true
 }
+
+// littleEndian reports whether integers lie in memory as they do in a stream.
+func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
 
 // decodeOther decodes one integer of another type, if the column can hold it.
 func decodeOther[T int32 | int64](dst []T, raw []byte, i, bits int, signed bool) error {

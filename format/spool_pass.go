@@ -225,7 +225,10 @@ func newEmitter(w Writer, def *Schema) *emitter {
 	e := &emitter{full: make(chan *gatherer, batches), empty: make(chan *gatherer, batches),
 		done: make(chan struct{}), failed: make(chan struct{})}
 	for range batches {
-		e.empty <- newGatherer(newBatch(def.Name))
+		b := newBatch(def.Name)
+		stretch(b, BatchRows)
+		truncateBatch(b) // memory for a whole batch, without rows
+		e.empty <- newGatherer(b)
 	}
 	go func() {
 		defer close(e.done)

@@ -90,7 +90,7 @@ func TestMultiFrame(t *testing.T) {
 	}
 }
 
-func TestMessageTooLarge(t *testing.T) {
+func TestMaxMessageSizeIsAnnounced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := start(t, broker.Config{MaxMessageSize: 100_000})
 		defer w.close()

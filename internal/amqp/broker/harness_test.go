@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/go-amqp"
@@ -13,7 +14,7 @@ import (
 )
 
 // world is a broker and the clients of a test, which talk to it through pipes in
-// memory, so that it also works inside a synctest bubble.
+// memory. It needs a synctest bubble.
 type world struct {
 	t   testing.TB
 	b   *broker.Broker
@@ -50,8 +51,9 @@ func (w *world) close() {
 	}
 }
 
-// log returns the records so far.
+// log returns the records so far, when all that is on its way has arrived.
 func (w *world) log() []broker.Record {
+	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]broker.Record(nil), w.records...)
@@ -105,6 +107,7 @@ func (w *world) receiver(addr string, o *amqp.ReceiverOptions) *amqp.Receiver {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	synctest.Wait() // its first credit has arrived
 	return r
 }
 

@@ -50,7 +50,7 @@ func TestFormatDoc(t *testing.T) {
 		want = bytes.Join([][]byte{before, head, []byte(columnTable(s) + "<!-- end -->"), after}, nil)
 	}
 	if golden.Update() {
-		if err := os.WriteFile(formatDoc, want, 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(formatDoc, want, 0o644); err != nil { // a document
 			t.Fatal(err)
 		}
 		return

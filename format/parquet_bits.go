@@ -69,14 +69,14 @@ func (r *rleReader) fill(none error) error {
 		if err != nil {
 			return err
 		}
-		n := int(min(h>>1, maxRun)) //nolint:gosec // bounded
+		n := int(min(h>>1, maxRun)) // bounded
 		if h&1 == 0 {
 			bytes := int(r.width+7) / 8
 			if bytes > r.end-r.pos {
 				return errPageShort
 			}
 			x := binary.LittleEndian.Uint32(r.buf[r.pos:])
-			r.value = int32(x & uint32(uint64(1)<<(8*bytes)-1)) //nolint:gosec // codes are compared with the dictionary
+			r.value = int32(x & uint32(uint64(1)<<(8*bytes)-1)) // codes are compared with the dictionary
 			r.pos += bytes
 			r.run = n
 			continue
@@ -111,7 +111,7 @@ func rleNext[T int32 | uint8](r *rleReader, dst []T, none error) error {
 		}
 		if r.run > 0 {
 			n := min(r.run, len(dst))
-			v := T(r.value) //nolint:gosec // levels have one bit
+			v := T(r.value) // levels have one bit
 			for i := range dst[:n] {
 				dst[i] = v
 			}
@@ -133,7 +133,7 @@ func unpack[T int32 | uint8](dst []T, buf []byte, bit int, width uint) {
 	mask := uint64(1)<<width - 1
 	for i := range dst {
 		x := binary.LittleEndian.Uint64(buf[bit>>3:])
-		dst[i] = T(x >> (bit & 7) & mask) //nolint:gosec // width is checked
+		dst[i] = T(x >> (bit & 7) & mask) // width is checked
 		bit += int(width)
 	}
 }
@@ -246,7 +246,7 @@ func unpackDelta[T int32 | int64](dst []T, buf []byte, bit int, width uint, minD
 		mask := uint64(1)<<width - 1
 		for i := range dst {
 			x := binary.LittleEndian.Uint64(buf[bit>>3:])
-			last += T(x>>(bit&7)&mask) + minDelta //nolint:gosec // wraps by definition
+			last += T(x>>(bit&7)&mask) + minDelta // wraps by definition
 			dst[i] = last
 			bit += int(width)
 		}
@@ -255,7 +255,7 @@ func unpackDelta[T int32 | int64](dst []T, buf []byte, bit int, width uint, minD
 		for i := range dst {
 			at, sh := bit>>3, uint(bit&7)
 			x := binary.LittleEndian.Uint64(buf[at:])>>sh | uint64(buf[at+8])<<(64-sh)
-			last += T(x&mask) + minDelta //nolint:gosec // wraps by definition
+			last += T(x&mask) + minDelta // wraps by definition
 			dst[i] = last
 			bit += int(width)
 		}

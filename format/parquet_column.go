@@ -184,19 +184,19 @@ func (w *columnWriter) bound(lo, hi int64) {
 // endPage encodes the rows added since the last page.
 func (w *columnWriter) endPage(z *zstd.Encoder) {
 	h := pq.DataPageHeaderV2{
-		NumValues: int32(w.rows), NumNulls: int32(w.nulls), NumRows: int32(w.rows), //nolint:gosec // at most pageRows
+		NumValues: int32(w.rows), NumNulls: int32(w.nulls), NumRows: int32(w.rows), // at most pageRows
 	}
 	w.enc, h.Encoding = w.encodeValues(w.enc)
 	var levels []byte
 	if w.nullable {
 		levels = w.encodeLevels()
-		h.DefinitionLevelsByteLength = int32(len(levels)) //nolint:gosec // at most pageRows
+		h.DefinitionLevelsByteLength = int32(len(levels)) // at most pageRows
 	}
 	body, compressed := w.compress(z, w.enc)
 	h.IsCompressed = thrift.New(compressed)
 	w.writePage(pq.PageHeader{
 		Type:                 pq.DataPageV2,
-		UncompressedPageSize: int32(len(levels) + len(w.enc)), //nolint:gosec // some 600 KiB
+		UncompressedPageSize: int32(len(levels) + len(w.enc)), // some 600 KiB
 		DataPageHeaderV2:     thrift.New(h),
 	}, levels, body)
 	w.values += int64(w.rows)
@@ -242,7 +242,7 @@ func (w *columnWriter) compress(z *zstd.Encoder, b []byte) ([]byte, bool) {
 }
 
 func (w *columnWriter) writePage(h pq.PageHeader, levels, body []byte) {
-	h.CompressedPageSize = int32(len(levels) + len(body)) //nolint:gosec // some 600 KiB
+	h.CompressedPageSize = int32(len(levels) + len(body)) // some 600 KiB
 	h.CRC = int32(crc32.Update(crc32.ChecksumIEEE(levels), crc32.IEEETable, body))
 	head, _ := thrift.Marshal(new(thrift.CompactProtocol), &h) // into memory
 	w.buf = append(append(append(w.buf, head...), levels...), body...)
@@ -286,8 +286,8 @@ func (w *columnWriter) makeDictPage(z *zstd.Encoder) {
 	w.packed = body
 	w.writePage(pq.PageHeader{
 		Type:                 pq.DictionaryPage,
-		UncompressedPageSize: int32(len(plain)),                                                            //nolint:gosec // at most MaxStrings × MaxStringLen
-		DictionaryPageHeader: thrift.New(pq.DictionaryPageHeader{NumValues: int32(n), Encoding: pq.Plain}), //nolint:gosec // MaxStrings
+		UncompressedPageSize: int32(len(plain)),                                                            // at most MaxStrings × MaxStringLen
+		DictionaryPageHeader: thrift.New(pq.DictionaryPageHeader{NumValues: int32(n), Encoding: pq.Plain}), // MaxStrings
 	}, nil, body)
 	w.dictPage, w.buf = w.buf, data
 }

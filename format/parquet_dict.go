@@ -52,7 +52,7 @@ func (d *stringDict) code(c int32) int32 {
 	}
 	l := d.local[g]
 	if l < 0 {
-		l = int32(len(d.used)) //nolint:gosec // at most MaxStrings + 1
+		l = int32(len(d.used)) // at most MaxStrings + 1
 		d.local[g] = l
 		d.used = append(d.used, g)
 	}
@@ -69,9 +69,9 @@ func (d *stringDict) global(s string) int32 {
 			return d.other
 		}
 		s = OtherString
-		d.other = int32(len(d.values)) //nolint:gosec // MaxStrings
+		d.other = int32(len(d.values)) // MaxStrings
 	}
-	g := int32(len(d.values)) //nolint:gosec // at most MaxStrings
+	g := int32(len(d.values)) // at most MaxStrings
 	s = strings.Clone(s)
 	d.values = append(d.values, s)
 	d.index[s] = g
@@ -83,7 +83,7 @@ func (d *stringDict) global(s string) int32 {
 func (d *stringDict) plain(dst []byte) (page []byte, n int) {
 	for _, g := range d.used {
 		s := d.values[g]
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s))) //nolint:gosec // at most MaxStringLen
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s))) // at most MaxStringLen
 		dst = append(dst, s...)
 	}
 	return dst, len(d.used)

@@ -28,7 +28,7 @@ func (f *footerBuilder) addGroup(chunks []chunkInfo, rows, offset, compressed in
 		NumRows:             rows,
 		FileOffset:          offset,
 		TotalCompressedSize: compressed,
-		Ordinal:             int16(len(f.groups)), //nolint:gosec // endRowGroup counts
+		Ordinal:             int16(len(f.groups)), // endRowGroup counts
 	}
 	for _, c := range chunks {
 		g.TotalByteSize += c.meta.TotalUncompressedSize
@@ -70,7 +70,7 @@ func (f *footerBuilder) encode(s *Schema, meta Meta, rows int64) ([]byte, error)
 func thriftSchema(s *Schema) []pq.SchemaElement {
 	elems := []pq.SchemaElement{{
 		Name:        "log",
-		NumChildren: thrift.New(int32(len(s.Columns))), //nolint:gosec // some dozens
+		NumChildren: thrift.New(int32(len(s.Columns))), // some dozens
 	}}
 	for _, c := range s.Columns {
 		e := pq.SchemaElement{Name: c.Name, Type: thrift.New(physical(c.Type)), RepetitionType: thrift.New(pq.Required)}

@@ -33,7 +33,7 @@ func parsePageHeader(b []byte) (h pageHeader, size int, err error) {
 		case id == 3 && r.want(id, typ, tI32):
 			h.compressed = r.int32()
 		case id == 4 && r.want(id, typ, tI32):
-			h.crc, h.hasCRC = uint32(r.int32()), true //nolint:gosec // 32 bits
+			h.crc, h.hasCRC = uint32(r.int32()), true // 32 bits
 		case id == 5 && r.want(id, typ, tStruct):
 			h.parseData(r)
 		case id == 7 && r.want(id, typ, tStruct):

@@ -316,7 +316,7 @@ func (c *columnReader) readInt32(dst []int32) error {
 		return err
 	}
 	for i, v := range c.wide {
-		dst[i] = int32(v) //nolint:gosec // compared
+		dst[i] = int32(v) // compared
 		if int64(dst[i]) != v || dst[i] == Null32 {
 			return fmt.Errorf("%d does not fit an int32", v)
 		}

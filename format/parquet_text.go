@@ -41,7 +41,7 @@ func (d *logStrings) code(b []byte) (int32, error) {
 		}
 		s = OtherString
 	}
-	c := int32(len(d.values)) //nolint:gosec // at most MaxStrings
+	c := int32(len(d.values)) // at most MaxStrings
 	if s == OtherString {
 		d.other = c
 	}

@@ -85,7 +85,7 @@ func lookUp[T int32 | int64](codes *rleReader, scratch []int32, dst, dict []T) e
 		return err
 	}
 	if ok {
-		if uint(c) >= uint(len(dict)) { //nolint:gosec // negative is beyond, too
+		if uint(c) >= uint(len(dict)) { // negative is beyond, too
 			return errCode
 		}
 		v := dict[c]
@@ -98,7 +98,7 @@ func lookUp[T int32 | int64](codes *rleReader, scratch []int32, dst, dict []T) e
 		return err
 	}
 	for i, c := range scratch {
-		if uint(c) >= uint(len(dict)) { //nolint:gosec // negative is beyond, too
+		if uint(c) >= uint(len(dict)) { // negative is beyond, too
 			return errCode
 		}
 		dst[i] = dict[c]
@@ -115,12 +115,12 @@ func (p *intPage[T]) nextPlain(dst []T) error {
 	p.plain.pos += len(dst) * size
 	if size == 8 {
 		for i := range dst {
-			dst[i] = T(binary.LittleEndian.Uint64(b[i*8:])) //nolint:gosec // two's complement
+			dst[i] = T(binary.LittleEndian.Uint64(b[i*8:])) // two's complement
 		}
 		return nil
 	}
 	for i := range dst {
-		dst[i] = T(int32(binary.LittleEndian.Uint32(b[i*4:]))) //nolint:gosec // two's complement
+		dst[i] = T(int32(binary.LittleEndian.Uint32(b[i*4:]))) // two's complement
 	}
 	return nil
 }

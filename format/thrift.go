@@ -123,7 +123,7 @@ func (r *thriftReader) fields(field func(id int16, typ byte)) {
 		if d := int16(head >> 4); d != 0 {
 			last += d
 		} else {
-			last = int16(r.int()) //nolint:gosec // a wrong field id is an unknown field
+			last = int16(r.int()) // a wrong field id is an unknown field
 		}
 		field(last, typ)
 	}

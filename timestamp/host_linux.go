@@ -13,7 +13,7 @@ const clockMonotonic = 1 // CLOCK_MONOTONIC, linux/time.h
 // and time namespace share and that Go's own monotonic readings count in.
 func monotonic() int64 {
 	var ts syscall.Timespec
-	//nolint:gosec // the kernel writes one timespec
+	// the kernel writes one timespec
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&ts)), 0)
 	if errno != 0 {
 		return 0

@@ -161,7 +161,7 @@ func TestValidRun(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // counts allocations of the process
+// Not parallel: it counts allocations of the process
 func TestParserDoesNotAllocate(t *testing.T) {
 	var p Parser
 	other := testStamp()

@@ -152,7 +152,9 @@ func (r *Recorder[R]) Sample(at int64, what string, value int64) { r.side.addSam
 // Clock records a row of clock/1, such as a probe exchange.
 func (r *Recorder[R]) Clock(c ClockRow) { r.side.addClock(c) }
 
-// SetMeta adds metadata as it becomes known; later values of a key win.
+// SetMeta adds metadata as it becomes known; later values of a key win. In a
+// stream what is set before the first row, and within the first second, stands
+// in front of the rows, where a live reader finds it; the rest comes at the end.
 func (r *Recorder[R]) SetMeta(m format.Meta) { r.q.give(item[R]{meta: m.Clone()}) }
 
 // Err returns why the log cannot be written any further, nil while it can.

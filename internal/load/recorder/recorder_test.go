@@ -212,10 +212,11 @@ func TestPipeIsReadLive(t *testing.T) {
 	r, err := NewSend(Options{Target: "-", Stdout: pw, Run: "r", Clock: bubbleClock{}, FlushEvery: time.Millisecond, Meta: format.Meta{format.KeyRun: "r"}})
 	must(t, err)
 	lane := r.NewLane(nil)
-	l, err := format.OpenStream("pipe", pr)
+	r.SetMeta(format.Meta{format.KeySubscriptions: "[]"}) // known only when links are attached
+	l, err := format.OpenStream("pipe", pr)               // returns after a second without rows
 	must(t, err)
-	if l.Meta()[format.KeyRun] != "r" {
-		t.Errorf("meta at the start: %v", l.Meta())
+	if m := l.Meta(); m[format.KeyRun] != "r" || m[format.KeySubscriptions] != "[]" {
+		t.Errorf("meta at the start: %v", m)
 	}
 	b := &format.Send{}
 	for seq := range int64(3) {
@@ -250,22 +251,28 @@ func TestKilled(t *testing.T) {
 		}
 	})
 	l.Append(row(0, 0))
-	for range 3 { // the third question is asked after the answers to the first were flushed
+	want := map[int32][]int64{0: {0, 7}}
+	var got map[int32][]int64
+	for range 1000 { // the writer is not told when: it flushes soon after it was asked
 		if olderThan := <-asked; olderThan > time.Now().Add(-400*time.Millisecond).UnixNano() {
 			t.Errorf("asked for messages since %d", olderThan)
 		}
+		log, err := format.Open(target)
+		must(t, err)
+		got = readSend(t, log)
+		must(t, log.Close())
+		if cmp.Equal(want, got) {
+			break
+		}
 	}
-	log, err := format.Open(target)
-	must(t, err)
-	if diff := cmp.Diff(map[int32][]int64{0: {0, 7}}, readSend(t, log)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("while recording (-want +got):\n%s", diff)
 	}
-	must(t, log.Close())
 	l.Append(row(0, 7))
 	must(t, r.Close("count", true, nil))
-	log, err = format.Open(target)
+	log, err := format.Open(target)
 	must(t, err)
-	if diff := cmp.Diff(map[int32][]int64{0: {0, 7}}, readSend(t, log)); diff != "" {
+	if diff := cmp.Diff(want, readSend(t, log)); diff != "" {
 		t.Errorf("finished (-want +got):\n%s", diff)
 	}
 	must(t, log.Close())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"amqpperf/format"
 )
@@ -30,14 +31,14 @@ func openSink(o *Options, schema *format.Schema) (sink, error) {
 		if o.Stdout != nil {
 			w = o.Stdout
 		}
-		return newStreamSink(w, nil, schema, o.Meta), nil
+		return newStreamSink(w, nil, schema, o), nil
 	}
 	if isStream(o.Target) {
 		f, err := os.OpenFile(o.Target, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
 		}
-		return newStreamSink(f, f, schema, o.Meta), nil
+		return newStreamSink(f, f, schema, o), nil
 	}
 	w, err := format.CreateSpool(o.Target, schema, o.Meta, o.Force)
 	if err != nil {
@@ -58,24 +59,43 @@ func isStream(target string) bool {
 	return err == nil && !st.Mode().IsRegular() && !st.IsDir()
 }
 
+// streamHold is how long a stream without rows waits for metadata, which a
+// live reader finds only in front of the rows: the subscriptions of a receiver
+// are known when its links are attached.
+const streamHold = int64(time.Second)
+
 type streamSink struct {
-	w *format.StreamWriter
-	f io.Closer // nil: not ours to close
+	w     *format.StreamWriter
+	f     io.Closer // nil: not ours to close
+	clock Clock
+	start int64 // instant until which nothing is written without rows
+	begun bool
 }
 
-func newStreamSink(w io.Writer, c io.Closer, schema *format.Schema, meta format.Meta) *streamSink {
+func newStreamSink(w io.Writer, c io.Closer, schema *format.Schema, o *Options) *streamSink {
 	if f, ok := w.(*os.File); ok {
 		widenPipe(f)
 	}
-	return &streamSink{w: format.NewStreamWriter(w, schema, meta), f: c}
+	return &streamSink{w: format.NewStreamWriter(w, schema, o.Meta), f: c, clock: o.Clock, start: o.Clock.Now() + streamHold}
 }
 
-func (s *streamSink) rows(b format.Batch) error      { return s.w.Write(b) }
+func (s *streamSink) rows(b format.Batch) error {
+	s.begun = true
+	return s.w.Write(b)
+}
+
 func (s *streamSink) provisional(format.Batch) error { return nil }
 func (s *streamSink) wantsProvisional() bool         { return false }
 func (s *streamSink) table(b format.Batch) error     { return s.w.Table(b) }
 func (s *streamSink) setMeta(m format.Meta)          { s.w.SetMeta(m) }
-func (s *streamSink) flush() error                   { return s.w.Flush() }
+
+func (s *streamSink) flush() error {
+	if !s.begun && s.clock.Now() < s.start {
+		return nil
+	}
+	s.begun = true
+	return s.w.Flush()
+}
 
 func (s *streamSink) finish(m format.Meta) error {
 	s.w.SetMeta(m)

@@ -1,3 +1,0 @@
-package format
-
-// Nothing is left to implement.

@@ -135,6 +135,7 @@ type Stall struct {
 	Start      int64 // span from Data.First to the first message's intended instant
 	Length     int64 // from there to the last completion; to the run's last intended instant if a message had none
 	Messages   int64
+	Of         int64   // messages intended from the first to the last of these, slow or not
 	ShareOfTop float64 // share of the messages above p99.9
 	CarriedBy  string  // generator, window, broker or consumer
 }

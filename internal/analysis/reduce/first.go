@@ -43,7 +43,7 @@ func (s *span) rate() float64 { return stats.Rate(s.n, s.first, s.last) }
 func newFirstPass(r *reducer) *firstPass {
 	f := &firstPass{
 		reducer: r, first: math.MaxInt64, last: math.MinInt64, end: math.MinInt64, endRecv: math.MinInt64,
-		oldest: math.MaxInt64, answered: math.MinInt64, arrived: math.MinInt64, clients: clients{},
+		oldest: math.MaxInt64, answered: math.MinInt64, arrived: math.MinInt64, clients: clients{all: map[client]*span{}},
 	}
 	for m := range f.dists {
 		f.dists[m] = stats.NewDistribution()

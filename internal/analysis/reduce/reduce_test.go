@@ -79,7 +79,7 @@ func TestK1StallWithQueue(t *testing.T) {
 	equal(t, "slow", slow, int64(200))
 	// The last of the 200, at 1.0 ms, is not above twice the median.
 	equal(t, "stalls", d.Stalls, []reduce.Stall{{
-		Start: 500 * ms, Length: 198*ms + 3*ms/2, Messages: 199, ShareOfTop: 1, CarriedBy: reduce.ByBroker,
+		Start: 500 * ms, Length: 198*ms + 3*ms/2, Messages: 199, Of: 199, ShareOfTop: 1, CarriedBy: reduce.ByBroker,
 	}})
 	// The service view of a closed loop shows one slow message.
 	q.Window = 1
@@ -102,7 +102,7 @@ func TestK2Freeze(t *testing.T) {
 	near(t, "mean", d.Metrics[reduce.Response].Mean(), 0.505e6, 1e-12)
 	equal(t, "tail", d.Tail.N, int64(100))
 	equal(t, "stalls", d.Stalls, []reduce.Stall{{
-		Start: 5000 * ms, Length: 100 * ms, Messages: 100, ShareOfTop: 1, CarriedBy: reduce.ByBroker,
+		Start: 5000 * ms, Length: 100 * ms, Messages: 100, Of: 100, ShareOfTop: 1, CarriedBy: reduce.ByBroker,
 	}})
 
 	q.Window = 1
@@ -114,6 +114,24 @@ func TestK2Freeze(t *testing.T) {
 	near(t, "window 1: mean service of the tail", d.Tail.Service, 1e6, 1e-12)
 	equal(t, "window 1: carried by", d.Stalls[0].CarriedBy, reduce.ByWindow)
 	equal(t, "window 1: blocked for more than 1 ms", d.Waits[reduce.WaitWindow], int64(98))
+}
+
+// Slow messages all over the run are one episode by the rule, with how many
+// they are among.
+func TestScatteredSlowMessages(t *testing.T) {
+	t.Parallel()
+	l := synth.Queue{N: 20_000, Interval: 1e6, Service: ms, Transit: -1}.Run()
+	for i := 5; i < len(l.Rows); i += 100 {
+		l.Rows[i].Acked += 9*ms + int64(i)
+	}
+	d := run(t, l, reduce.Options{})
+	if len(d.Stalls) != 1 {
+		t.Fatalf("%+v", d.Stalls)
+	}
+	s := d.Stalls[0]
+	if s.Messages*20 > s.Of {
+		t.Errorf("%+v", s)
+	}
 }
 
 // K3: constant latency of ten intervals, open loop.

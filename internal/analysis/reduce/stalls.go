@@ -149,7 +149,8 @@ func (s *values) v1(m Metric) int64 {
 // episode is a stretch of bins.
 type episode struct {
 	stallBin
-	parts [numCarriers]float64
+	from, to int // bins, both included
+	parts    [numCarriers]float64
 }
 
 func (p *stallPass) finish(d *Data) []Stall {
@@ -158,7 +159,7 @@ func (p *stallPass) finish(d *Data) []Stall {
 	}
 	var stalls []Stall
 	for _, e := range p.episodes() {
-		s := Stall{Start: e.first - d.First, Messages: int64(e.slow), ShareOfTop: float64(e.seeds) / float64(p.seeds), CarriedBy: e.carrier()}
+		s := Stall{Start: e.first - d.First, Messages: int64(e.slow), Of: p.between(&e), ShareOfTop: float64(e.seeds) / float64(p.seeds), CarriedBy: e.carrier()}
 		s.Length = e.end - e.first
 		if e.end == Infinity {
 			s.Length = max(d.Last, e.last) - e.first
@@ -191,7 +192,7 @@ func (p *stallPass) episodes() []episode {
 	for i := range p.bins {
 		b := &p.bins[i]
 		if b.slow > 0 {
-			e := episode{stallBin: *b}
+			e := episode{stallBin: *b, from: i, to: i}
 			for k, v := range p.parts[i] {
 				e.parts[k] = float64(v)
 			}
@@ -209,7 +210,16 @@ func (p *stallPass) episodes() []episode {
 	return all
 }
 
+// between counts the messages of the bins of an episode.
+func (p *stallPass) between(e *episode) (n int64) {
+	for _, b := range p.bins[e.from : e.to+1] {
+		n += int64(b.slow) + int64(b.fast)
+	}
+	return n
+}
+
 func (e *episode) join(o *episode) {
+	e.from, e.to = min(e.from, o.from), max(e.to, o.to)
 	e.slow += o.slow
 	e.seeds += o.seeds
 	e.first, e.last, e.end = min(e.first, o.first), max(e.last, o.last), max(e.end, o.end)

@@ -224,7 +224,7 @@ func (b *builder) findTail() {
 
 // findStalls names the few episodes that the far tail comes from.
 func (b *builder) findStalls() {
-	stalls := slices.Clone(b.r.Stalls)
+	stalls := b.r.RealStalls()
 	if len(stalls) == 0 || b.r.Overload != nil {
 		return
 	}

@@ -206,6 +206,7 @@ type Stall struct {
 	Start      int64   `json:"start_ns"`
 	Length     int64   `json:"length_ns"`
 	Messages   int64   `json:"messages"`
+	Of         int64   `json:"of"` // messages intended from its first to its last
 	ShareOfTop float64 `json:"share_of_top"`
 	CarriedBy  string  `json:"carried_by"`
 }

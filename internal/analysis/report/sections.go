@@ -250,8 +250,8 @@ func (q Quantile) cell() string {
 	return v
 }
 
-// interval is the 95 % interval of a quantile that has a value; "" when both
-// ends print as the value itself.
+// interval is the 95 % interval of a quantile that has a value; "" when it has
+// no width.
 func (q Quantile) interval() string {
 	if q.Value == nil || q.Status == Nonstationary {
 		return ""
@@ -264,7 +264,7 @@ func (q Quantile) interval() string {
 	if q.Low != nil {
 		low = units.Latency(*q.Low)
 	}
-	if v := units.Latency(*q.Value); low == v && high == v {
+	if q.Low != nil && q.High != nil && *q.Low == *q.High {
 		return ""
 	}
 	return low + ".." + high
@@ -324,16 +324,33 @@ func (r *Report) tailLine() string {
 const manyStalls = 5
 
 func (r *Report) stallTable() *table {
-	if len(r.Stalls) == 0 {
+	real := r.RealStalls()
+	if len(real) == 0 {
 		return nil
 	}
 	t := &table{head: []string{"at", "length", "messages", "of the top 0.1 %", "carried by"}}
-	heaviest := slices.Clone(r.Stalls)
+	heaviest := slices.Clone(real)
 	slices.SortStableFunc(heaviest, func(a, b Stall) int { return cmp.Compare(b.ShareOfTop, a.ShareOfTop) })
 	for _, s := range heaviest[:min(len(heaviest), manyStalls)] {
 		t.add(fmt.Sprintf("%.3fs", float64(s.Start)/1e9), units.Latency(s.Length), count(s.Messages), percent(s.ShareOfTop), s.CarriedBy)
 	}
 	return t
+}
+
+// dense is the share of slow messages from which on a stretch is a stall.
+const dense = 0.1
+
+// RealStalls leaves out stretches in which slow messages are scattered among
+// many that are not: with slow messages everywhere, all of a run is one episode
+// by the rule that joins those that are close.
+func (r *Report) RealStalls() []Stall {
+	var out []Stall
+	for _, s := range r.Stalls {
+		if float64(s.Messages) >= dense*float64(s.Of) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // checkTable lists the checks that say something, the bad ones first, with the

@@ -15,6 +15,7 @@ func (b *builder) warnings() {
 		}
 	}
 	b.r.Warnings = append(b.r.Warnings, d.Warnings...)
+	joined := d.Accounted != nil && len(d.Accounted.Notes) > 0 // the join has told of missing logs and other runs
 	for _, what := range d.Incomplete {
 		warn(1, "a %s did not end cleanly: it may lack its last rows", what)
 	}
@@ -22,11 +23,14 @@ func (b *builder) warnings() {
 		return
 	}
 	i := d.Integrity
-	if !i.ReceiveLog {
+	if !i.ReceiveLog && !joined {
 		warn(d.Counts.Intended, "no receive log: nothing is known of deliveries, and nothing counts as lost")
 	}
 	if d.Counts.Intended == 0 {
 		warn(d.Counts.Received, "no send log: what the senders saw is not known")
+	}
+	if !joined {
+		warn(d.OtherRuns, "%s rows of other runs were left out", count(d.OtherRuns))
 	}
 	warn(d.Counts.Outcomes[reduce.Unlogged], "%s messages arrived that no send log holds", count(d.Counts.Outcomes[reduce.Unlogged]))
 	warn(i.NoneExpected, "%s messages were sent before a subscription for them was attached: they are not lost", count(i.NoneExpected))
@@ -37,7 +41,6 @@ func (b *builder) warnings() {
 	warn(i.Strange, "%s messages have an outcome that this version does not know", count(i.Strange))
 	warn(i.OutOfSeries, "%s instants lie before or far after the run and are not in the series", count(i.OutOfSeries))
 	warn(d.Counts.Foreign, "%s messages without a stamp of ours came to the receivers", count(d.Counts.Foreign))
-	warn(d.OtherRuns, "%s rows of other runs were left out", count(d.OtherRuns))
 	b.warnOfBacklog()
 }
 

@@ -240,12 +240,13 @@ func spans(m *made) []chart.Span {
 	if w := m.report.Warmup.Seconds; w > 0 {
 		out = append(out, chart.Span{Name: "warm-up", From: 0, To: w})
 	}
-	for i, s := range m.report.Stalls {
+	stalls := m.report.RealStalls()
+	for i, s := range stalls {
 		if i == mostSpans {
 			break
 		}
 		name := "stall"
-		if len(m.report.Stalls) == 1 {
+		if len(stalls) == 1 {
 			name = fmt.Sprintf("stall of %s (%s)", units.Latency(s.Length), s.CarriedBy)
 		}
 		from := float64(s.Start) / 1e9

@@ -317,6 +317,24 @@ func TestWaitAndDuration(t *testing.T) {
 	}
 }
 
+// The idle time counts from the first message on, which comes late.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.limits.Idle = time.Second
+		start := r.clock.Now()
+		time.AfterFunc(10*time.Second, func() { r.queue.put(r.body("r")) })
+		time.AfterFunc(10*time.Second+900*ms, func() { r.queue.put(r.body("r")) })
+		if err := r.run(t); err != nil {
+			t.Error(err)
+		}
+		if took := time.Duration(r.clock.Now() - start); took != 12*time.Second || len(r.rows) != 2 {
+			t.Errorf("idle after %v, %d rows", took, len(r.rows))
+		}
+	})
+}
+
 // The link dies: what was not answered is unsettled, and the others stop too.
 func TestDown(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,8 @@ type Group struct {
 	first    atomic.Int64 // instant of the first message that counts, 0 before it
 	last     atomic.Int64 // instant of the last message that counts, 0 before the first
 
+	begun  chan struct{} // closed with the first message
+
 	mu     sync.Mutex
 	reason string
 	err    error
@@ -45,7 +47,7 @@ type Group struct {
 
 // NewGroup returns a group that also stops when ctx ends.
 func NewGroup(ctx context.Context, clock *timestamp.Clock, limits Limits) *Group {
-	g := &Group{limits: limits, clock: clock}
+	g := &Group{limits: limits, clock: clock, begun: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	return g
 }
@@ -93,10 +95,10 @@ func (g *Group) admit(received int64) bool {
 	if g.limits.Count > 0 && n > g.limits.Count {
 		return false
 	}
-	if g.first.Load() == 0 {
-		g.first.CompareAndSwap(0, received)
-	}
 	g.last.Store(received)
+	if g.first.Load() == 0 && g.first.CompareAndSwap(0, received) {
+		close(g.begun)
+	}
 	if n == g.limits.Count {
 		g.Stop(StopCount, nil)
 	}
@@ -107,6 +109,7 @@ func (g *Group) admit(received int64) bool {
 // has stopped, whatever stopped it.
 func (g *Group) Watch() {
 	start := g.clock.Now()
+	begun := g.begun
 	for {
 		now := g.clock.Now()
 		next, reason, err := g.deadline(start)
@@ -117,10 +120,13 @@ func (g *Group) Watch() {
 		timer := time.NewTimer(time.Duration(min(next-now, int64(time.Hour))))
 		select {
 		case <-timer.C:
+		case <-begun:
+			begun = nil // from now on the idle time counts
 		case <-g.ctx.Done():
 			timer.Stop()
 			return
 		}
+		timer.Stop()
 	}
 }
 

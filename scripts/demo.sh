@@ -36,15 +36,14 @@ if [ -z "${AMQP_URL:-}" ]; then
 	broker=$!
 	appears "$out/broker.ready" "$broker"
 	AMQP_URL=$(head -n 1 "$out/broker.ready")
-	rm "$out/broker.ready"
 fi
 export AMQP_URL
 
 PERF_RUN=$(</proc/sys/kernel/random/uuid)
 export PERF_RUN
-show perf-recv -q -o "$out/recv.parquet" --idle 3s --wait 60s "$address" &
+show perf-recv -q -o "$out/recv.parquet" --idle 3s --wait 60s --ready-file "$out/recv.ready" "$address" &
 receiver=$!
-appears "$out/recv.parquet.spool" "$receiver"
+appears "$out/recv.ready" "$receiver"
 show perf-send -o "$out/send.parquet" -r "$rate" -d "$duration" --warmup 2s --name demo "$address"
 wait "$receiver"
 receiver=''

@@ -18,8 +18,7 @@ func TestRedelivery(t *testing.T) {
 	b := newBench(t)
 	const held = 300
 	// Acknowledging every 1000 means: not one of these.
-	victim := b.start("perf-recv", "-q", "-o", "victim.parquet", "--credit", "1000", "--ack-every", "1000", "--wait", "60s", b.address)
-	b.attached(victim, "victim.parquet")
+	victim := b.receiver("victim.parquet", "--credit", "1000", "--ack-every", "1000")
 	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "300", "--run", "new", b.address)
 	b.eventually(victim, "300 rows in the spool", func() bool { return b.rows("victim.parquet") == held })
 	victim.signal(syscall.SIGKILL)
@@ -34,10 +33,8 @@ func TestRedelivery(t *testing.T) {
 func TestConsumerKilled(t *testing.T) {
 	b := newBench(t)
 	const rate = 20_000
-	victim := b.start("perf-recv", "-q", "-o", "victim.parquet", "--credit", "200", "--wait", "60s", b.address)
-	heir := b.start("perf-recv", "-q", "-o", "heir.parquet", "--credit", "200", "--idle", "5s", "--wait", "60s", b.address)
-	b.attached(victim, "victim.parquet")
-	b.attached(heir, "heir.parquet")
+	victim := b.receiver("victim.parquet", "--credit", "200")
+	heir := b.receiver("heir.parquet", "--credit", "200", "--idle", "5s")
 	send := b.start("perf-send", "-q", "-o", "send.parquet", "-n", "200k", "-r", "20k", "--producers", "2", "--run", "new", b.address)
 	b.eventually(victim, "the victim to have logged enough", func() bool { return b.rows("victim.parquet") > 20_000 })
 	killed := time.Now().UnixNano()

@@ -163,18 +163,16 @@ func (b *bench) run(name string, args ...string) string {
 	return p.stdout.String()
 }
 
-// attached waits until perf-recv has something to receive into: its spool is there before its links are open, its
-// subscriptions are in the log once they are.
-func (b *bench) attached(p *process, log string) {
+// receiver starts perf-recv and waits until its consumers are attached.
+func (b *bench) receiver(log string, args ...string) *process {
 	b.Helper()
-	b.eventually(p, log+" to have its subscriptions", func() bool {
-		l, err := format.Open(b.path(log))
-		if err != nil {
-			return false
-		}
-		subs, ok, err := l.Meta().Subscriptions()
-		return l.Close() == nil && err == nil && ok && len(subs) > 0
+	ready := b.path(log + ".ready")
+	p := b.start("perf-recv", append([]string{"-q", "-o", log, "--wait", "60s", "--ready-file", ready, b.address}, args...)...)
+	b.eventually(p, log+" to be ready", func() bool {
+		_, err := os.Lstat(ready)
+		return err == nil
 	})
+	return p
 }
 
 // eventually waits for something that p is to do.

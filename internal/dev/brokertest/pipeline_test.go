@@ -17,8 +17,7 @@ func TestAccounting(t *testing.T) {
 	const leftovers = 1000
 	b.run("perf-send", "-q", "-o", "old.parquet", "-n", "1000", "--run", "old", b.address)
 
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--consumers", "2", "--idle", "5s", "--wait", "60s", b.address)
-	b.attached(recv, "recv.parquet")
+	recv := b.receiver("recv.parquet", "--consumers", "2", "--idle", "5s")
 	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "200k", "--producers", "2", "--run", "new", b.address)
 	recv.want(0)
 
@@ -45,8 +44,7 @@ func TestAccounting(t *testing.T) {
 func TestRunOnly(t *testing.T) {
 	b := newBench(t)
 	b.run("perf-send", "-q", "-o", "old.parquet", "-n", "500", "--run", "old", b.address)
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "-n", "1000", "--run", "new", "--wait", "60s", b.address)
-	b.attached(recv, "recv.parquet")
+	recv := b.receiver("recv.parquet", "-n", "1000", "--run", "new")
 	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "1000", "--run", "new", b.address)
 	recv.want(0)
 	if got := b.rows("recv.parquet"); got != 1000 {
@@ -58,10 +56,9 @@ func TestRunOnly(t *testing.T) {
 // TestTopic gives every subscriber a copy.
 func TestTopic(t *testing.T) {
 	b := newBench(t)
-	topic := strings.Replace(b.address, "queue://", "topic://", 1)
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--consumers", "3", "--idle", "3s", "--wait", "60s", topic)
-	b.attached(recv, "recv.parquet")
-	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "2000", "-r", "2k", topic)
+	b.address = strings.Replace(b.address, "queue://", "topic://", 1)
+	recv := b.receiver("recv.parquet", "--consumers", "3", "--idle", "3s")
+	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "2000", "-r", "2k", b.address)
 	recv.want(0)
 	b.report("send.parquet", "recv.parquet").wantCounts(map[string]int{"intended": 2000, "accepted": 2000, "received": 6000, "lost": 0, "duplicate": 0})
 }
@@ -69,8 +66,7 @@ func TestTopic(t *testing.T) {
 // TestPaced checks that the times are those of this run on this machine: in order, and paced as asked.
 func TestPaced(t *testing.T) {
 	b := newBench(t)
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--idle", "3s", "--wait", "60s", b.address)
-	b.attached(recv, "recv.parquet")
+	recv := b.receiver("recv.parquet", "--idle", "3s")
 	before := time.Now()
 	b.run("perf-send", "-q", "-o", "send.parquet", "-r", "1000", "-d", "3s", b.address)
 	after := time.Now()

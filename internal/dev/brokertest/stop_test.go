@@ -13,8 +13,7 @@ import (
 // TestStopped asks both sides to stop in mid-run: what was sent is drained, the logs are whole and say why they ended.
 func TestStopped(t *testing.T) {
 	b := newBench(t)
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--wait", "60s", b.address)
-	b.attached(recv, "recv.parquet")
+	recv := b.receiver("recv.parquet")
 	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "5k", "-d", "60s", b.address)
 	b.eventually(send, "the first second of the send log", func() bool { return b.rows("send.parquet") > 5000 })
 	send.signal(syscall.SIGINT)
@@ -44,8 +43,7 @@ func TestStopped(t *testing.T) {
 // TestSenderKilled kills the sender: its spool has all but the last second, and every tool reads it like a log.
 func TestSenderKilled(t *testing.T) {
 	b := newBench(t)
-	recv := b.start("perf-recv", "-q", "-o", "recv.parquet", "--idle", "3s", "--wait", "60s", b.address)
-	b.attached(recv, "recv.parquet")
+	recv := b.receiver("recv.parquet", "--idle", "3s")
 	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "5k", "-d", "60s", b.address)
 	b.eventually(send, "some seconds of the send log", func() bool { return b.rows("send.parquet") > 10_000 })
 	killed := time.Now().UnixNano()

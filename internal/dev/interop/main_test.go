@@ -150,8 +150,8 @@ func pipeline(t *testing.T) runFiles {
 	t.Helper()
 	r := runFiles{directory: t.TempDir()}
 	url := broker(t, "--service-time", "50us")
-	wait := start(t, url, "perf-recv", "-q", "-o", r.path("recv.parquet"), "--idle", "2s", "--wait", "60s", "queue://interop")
-	appears(t, r.path("recv.parquet.spool"))
+	wait := start(t, url, "perf-recv", "-q", "-o", r.path("recv.parquet"), "--idle", "2s", "--wait", "60s", "--ready-file", r.path("ready"), "queue://interop")
+	appears(t, r.path("ready"))
 	run(t, url, command(t, "perf-send"), "-q", "-o", r.path("send.parquet"), "-r", "4k", "-d", "5s", "--warmup", "1s", "queue://interop")
 	wait()
 	run(t, "", command(t, "perf-merge"), "-o", r.path("merged.parquet"), r.path("send.parquet"), r.path("recv.parquet"))

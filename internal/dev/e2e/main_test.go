@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"amqpperf/internal/cli"
+	"amqpperf/internal/command/perfbroker"
+	"amqpperf/internal/command/perfmerge"
+	"amqpperf/internal/command/perfrecv"
+	"amqpperf/internal/command/perfreport"
+	"amqpperf/internal/command/perfsend"
+	"amqpperf/internal/dev/golden"
+)
+
+// commands are all programs by name.
+func commands() map[string]func(*cli.Env) *cobra.Command {
+	return map[string]func(*cli.Env) *cobra.Command{
+		"perf-send": perfsend.New, "perf-recv": perfrecv.New, "perf-merge": perfmerge.New, "perf-report": perfreport.New, "perf-broker": perfbroker.New,
+	}
+}
+
+func TestMain(m *testing.M) {
+	programs := map[string]func(){}
+	for name, construct := range commands() {
+		programs[name] = func() { os.Exit(cli.Main(construct)) }
+	}
+	testscript.Main(m, programs)
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       golden.Update(),
+		Setup: func(env *testscript.Env) error {
+			env.Values[cutterKey("cutters")] = &sync.Map{}
+			env.Setenv("HOME", env.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"broker":      startBroker,
+			"exits":       runExits,
+			"rows":        waitForRows,
+			"appears":     waitForFile,
+			"says":        waitForLine,
+			"json":        compareJSON,
+			"mkparquet":   makeParquet,
+			"dumpparquet": dumpParquet,
+			"cutter":      startCutter,
+			"cut":         cutConnections,
+		},
+	})
+}

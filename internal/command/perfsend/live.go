@@ -85,7 +85,7 @@ func (t *totals) summary(whole bool) {
 	var b strings.Builder
 	took := time.Duration(max(1, t.stopped-r.start))
 	rate := func(n int64) string { return units.Thousands(int64(float64(n)/took.Seconds() + 0.5)) }
-	fmt.Fprintf(&b, "--- SUMMARY %s: %s, %s, stopped by %s after %s\n", tool, strings.Join(r.addresses, " "), r.describe(), r.stop, units.Seconds(took))
+	fmt.Fprintf(&b, "--- SUMMARY %s: %s, %s, stopped by %s after %s\n", tool, strings.Join(r.addresses, " "), r.load(), r.stop, units.Seconds(took))
 	fmt.Fprintf(&b, "  sent       %12s  %s/s\n", units.Thousands(s.Sent), rate(s.Sent))
 	fmt.Fprintf(&b, "  blocked    %12s  waited for window, credit, session or socket\n", units.Thousands(s.Blocked))
 	fmt.Fprintf(&b, "  completed  %12s  %s/s\n", units.Thousands(s.Completed), rate(s.Completed))

@@ -149,8 +149,8 @@ func (r *run) loop() string {
 	return "open"
 }
 
-// describe names the load for people: "5k/s over 2 producers".
-func (r *run) describe() string {
+// load names it for people: "5k/s over 2 producers".
+func (r *run) load() string {
 	what := fmt.Sprintf("as fast as %d in flight allow", r.o.maxPending)
 	if r.schedule != nil {
 		what = r.rate.String()

@@ -82,6 +82,16 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 	return rec, nil
 }
 
+// describe puts the configuration with the final start into the log.
+func (r *run) describe(rec *recorder.Recorder[recorder.SendRow]) error {
+	meta := format.Meta{}
+	if err := meta.SetJSON(format.KeyConfig, r.config()); err != nil {
+		return err
+	}
+	rec.SetMeta(meta)
+	return nil
+}
+
 // finish closes the log, prints the SUMMARY and decides the exit status.
 func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error {
 	stopped := r.clock.Now()

@@ -2,7 +2,6 @@ package perfsend
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,19 +51,18 @@ type run struct {
 	pacer  *pace.Pacer
 	start  int64
 
-	mu       sync.Mutex
-	stop     string // why the run will stop, or has
-	early    bool   // it was stopped before its limits
-	failure  error  // the first that stopped something
-	down     int    // producers whose link is gone
-	stopping chan struct{}
-	drained  context.CancelFunc
+	mu      sync.Mutex
+	stop    string // why the run will stop, or has
+	early   bool   // it was stopped before its limits
+	failure error  // the first that stopped something
+	down    int    // producers whose link is gone
+	ended   bool
+	drained context.CancelFunc
 }
 
 // run sends, and closes the log whatever happened.
 func (r *run) run(ctx context.Context) error {
 	r.sender = rand.Int32()
-	r.stopping = make(chan struct{})
 	if err := r.openTarget(); err != nil {
 		return err
 	}
@@ -80,16 +78,27 @@ func (r *run) run(ctx context.Context) error {
 		return err
 	}
 	defer timer()
-	if err := r.await(interrupted); err != nil {
+	if err := r.setStart(); err != nil { // early: there is no log yet
 		return err
 	}
 	rec, err := r.record()
 	if err != nil {
 		return err
 	}
+	drain, drained := context.WithCancel(ctx)
+	defer drained()
+	r.drained = drained
+	err = r.setStart() // creating the log took time
+	if err == nil {
+		err = r.describe(rec)
+	}
+	if err != nil {
+		r.end(stopError, err)
+	}
 	stopWatching := context.AfterFunc(interrupted, func() { r.end(stopSignal, nil) })
 	defer stopWatching()
-	return r.finish(rec, r.send(ctx))
+	r.await(interrupted)
+	return r.finish(rec, r.send(drain))
 }
 
 // openTarget decides where the log goes and refuses what is in the way before
@@ -127,31 +136,38 @@ func (r *run) newPacer() (release func(), err error) {
 // lead is between the moment everything is ready and the first intended instant.
 const lead = 5 * time.Millisecond
 
-// await sets the start and waits until shortly before it.
-func (r *run) await(ctx context.Context) error {
+// setStart decides when the first message is intended.
+func (r *run) setStart() error {
 	now := r.clock.Now()
 	at, asked := r.o.startAt.From(r.clock.Time(now))
-	r.start = now + int64(lead)
-	if !asked {
-		return nil
+	switch {
+	case asked:
+		// The wall time that was asked for, in the instants of our clock.
+		if r.start = at.UnixNano(); r.start < now {
+			return fmt.Errorf("--start-at %s passed %v ago, before all links were open: choose a later time",
+				r.o.startAt.String(), time.Duration(now-r.start).Round(time.Millisecond))
+		}
+	case r.schedule == nil:
+		r.start = now
+	default:
+		r.start = now + int64(lead)
 	}
-	// The wall time that was asked for, in the instants of our clock.
-	if r.start = at.UnixNano(); r.start < now {
-		return fmt.Errorf("--start-at %s passed %v ago, before all links were open: choose a later time", r.o.startAt.String(), time.Duration(now-r.start).Round(time.Millisecond))
+	return nil
+}
+
+// await waits for the start of a closed loop; in an open one the pacer does.
+func (r *run) await(ctx context.Context) {
+	if r.schedule != nil {
+		return
 	}
 	select {
-	case <-time.After(time.Duration(r.start-now) - lead):
-		return nil
+	case <-time.After(time.Duration(r.start - r.clock.Now())):
 	case <-ctx.Done():
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the start")}
 	}
 }
 
 // send runs the producers to their end and returns what they counted.
-func (r *run) send(ctx context.Context) *totals {
-	drain, drained := context.WithCancel(ctx)
-	defer drained()
-	r.drained = drained
+func (r *run) send(drain context.Context) *totals {
 	measured := r.start + int64(r.o.warmup)
 	var wg sync.WaitGroup
 	for i, p := range r.list {
@@ -189,6 +205,9 @@ func (r *run) pace() {
 	if err != nil {
 		r.note(err)
 	}
+	r.mu.Lock()
+	r.ended = true // what comes now interrupts the drain only
+	r.mu.Unlock()
 	r.finishAll(r.clock.Now())
 }
 
@@ -210,13 +229,11 @@ func (r *run) end(reason string, err error) {
 
 func (r *run) endClosed(reason string, at int64) {
 	r.mu.Lock()
-	select {
-	case <-r.stopping:
+	if r.ended {
 		r.mu.Unlock()
 		return
-	default:
 	}
-	close(r.stopping)
+	r.ended = true
 	r.stop = reason
 	r.early = reason == stopSignal || reason == stopError
 	r.mu.Unlock()

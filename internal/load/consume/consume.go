@@ -65,8 +65,8 @@ type Config struct {
 	// Warmup is how long from the first message on deliveries are left out of the
 	// aggregated statistics, never out of the log.
 	Warmup time.Duration
-	Clock    *timestamp.Clock
-	Group    *Group
+	Clock  *timestamp.Clock
+	Group  *Group
 	// Write takes a finished row (a recorder's lane) and must not keep it.
 	Write func(*recorder.RecvRow)
 	// OnSender is told of every sender whose messages arrive, once for each

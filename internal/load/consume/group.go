@@ -38,7 +38,7 @@ type Group struct {
 	first    atomic.Int64 // instant of the first message that counts, 0 before it
 	last     atomic.Int64 // instant of the last message that counts, 0 before the first
 
-	begun  chan struct{} // closed with the first message
+	begun chan struct{} // closed with the first message
 
 	mu     sync.Mutex
 	reason string

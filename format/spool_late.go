@@ -27,8 +27,9 @@ type lateRows struct {
 	base   *ipcStream // whose dictionaries everything shares
 	mem    *gatherer
 	runs   []*lateRun
-	limit  int   // rows in memory
-	open   int64 // unfinished provisional rows among them
+	head   *lateRun // with the row that comes first
+	limit  int      // rows in memory
+	open   int64    // unfinished provisional rows among them
 }
 
 // lateRun is one sorted run.
@@ -143,6 +144,7 @@ func (l *lateRows) begin() error {
 		r.pos = l.at(r)
 		l.runs = append(l.runs, r)
 	}
+	l.findFirst()
 	return nil
 }
 
@@ -166,15 +168,17 @@ func (l *lateRows) at(r *lateRun) latePos {
 }
 
 // first returns the run with the row that comes first, nil if none is left.
-// Of equal rows the one that was written first does: runs are in that order.
-func (l *lateRows) first() *lateRun {
-	var best *lateRun
+func (l *lateRows) first() *lateRun { return l.head }
+
+// findFirst sets head. Of equal rows the one that was written first comes
+// first: runs are in that order.
+func (l *lateRows) findFirst() {
+	l.head = nil
 	for _, r := range l.runs {
-		if r.i < r.b.Len() && (best == nil || comparePos(r.pos, best.pos) < 0) {
-			best = r
+		if r.i < r.b.Len() && (l.head == nil || comparePos(r.pos, l.head.pos) < 0) {
+			l.head = r
 		}
 	}
-	return best
 }
 
 // last reports whether the next row of the run is the last of its batch, so
@@ -183,15 +187,15 @@ func (r *lateRun) last() bool { return r.i+1 >= r.b.Len() }
 
 // next goes on to the row after the next one.
 func (l *lateRows) next(r *lateRun) error {
+	var err error
 	r.i++
 	if r.i < r.b.Len() {
 		r.pos = l.at(r)
-		return nil
+	} else if r.file != nil {
+		err = l.load(r)
 	}
-	if r.file == nil {
-		return nil
-	}
-	return l.load(r)
+	l.findFirst()
+	return err
 }
 
 func (l *lateRows) close() error {

@@ -37,6 +37,16 @@ func GroupOf(f *pflag.Flag) string {
 	return "Other"
 }
 
+// NeedArgs is a cobra.Command.Args that wants at least one argument, called what.
+func NeedArgs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return Usagef("no %s given", what)
+		}
+		return nil
+	}
+}
+
 // setHelp makes --help print the groups.
 func setHelp(cmd *cobra.Command) {
 	// cobra would add it later, at the end and without a group.
@@ -44,6 +54,16 @@ func setHelp(cmd *cobra.Command) {
 	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(c.OutOrStdout(), c) })
 	cmd.SetUsageFunc(func(c *cobra.Command) error { writeHelp(c.OutOrStderr(), c); return nil })
 }
+
+// untyped hides the type of a switch, which pflag would print as
+// --flag[=true|false] each time.
+type untyped struct{ pflag.Value }
+
+// Type implements pflag.Value.
+func (untyped) Type() string { return "" }
+
+// helpWidth is where long descriptions of flags are wrapped.
+const helpWidth = 100
 
 func writeHelp(w io.Writer, c *cobra.Command) {
 	var b strings.Builder
@@ -64,10 +84,17 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 			groups[title].SortFlags = false
 			titles = append(titles, title)
 		}
-		groups[title].AddFlag(f)
+		shown := *f
+		if f.Value.Type() == "bool" {
+			shown.NoOptDefVal, shown.Value = "", untyped{f.Value}
+		}
+		groups[title].AddFlag(&shown)
 	})
+	if len(titles) == 1 {
+		groups["Flags"], titles = groups[titles[0]], []string{"Flags"}
+	}
 	for _, title := range titles {
-		fmt.Fprintf(&b, "\n%s:\n%s", title, groups[title].FlagUsages())
+		fmt.Fprintf(&b, "\n%s:\n%s", title, groups[title].FlagUsagesWrapped(helpWidth))
 	}
 	_, _ = io.WriteString(w, b.String()) // nobody is left to tell
 }

@@ -73,6 +73,9 @@ func (r *run) record() error {
 	if err != nil {
 		return err
 	}
+	if r.made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target)
+	}
 	r.makeConsumers()
 	r.events.Attach(r.rec.Event)
 	return nil

@@ -32,6 +32,7 @@ type run struct {
 	events      events.Log
 
 	target string
+	made   bool // the name is ours
 	conns  []*link.Conn
 	links  []*link.Receiver
 	list   []*consume.Consumer
@@ -80,14 +81,11 @@ func (r *run) openTarget() error {
 	if err != nil {
 		return err
 	}
-	r.target = target
+	r.target, r.made = target, made
 	if target != "-" && !r.o.log.Force {
 		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
 			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
 		}
-	}
-	if made && !r.o.live.Quiet {
-		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, target)
 	}
 	return nil
 }

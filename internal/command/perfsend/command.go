@@ -63,7 +63,7 @@ func New(env *cli.Env) *cobra.Command {
 		Short:   "Load an AMQP 1.0 broker and log every message sent",
 		Long:    long,
 		Example: examples,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cli.NeedArgs("ADDRESS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := prepare(env, o, cmd.Flags(), args)
 			if err != nil {

@@ -39,7 +39,14 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := r.plan(); err != nil {
 		return nil, err
 	}
-	return r, r.configure()
+	if err := r.configure(); err != nil {
+		return nil, err
+	}
+	now := r.clock.Time(r.clock.Now())
+	if at, asked := o.startAt.From(now); asked && at.Before(now) {
+		return nil, cli.Usagef("--start-at %s has passed", o.startAt.String())
+	}
+	return r, nil
 }
 
 // validate reports flags that cannot be honoured or contradict each other.

@@ -75,6 +75,9 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target)
+	}
 	for k, l := range r.lanes {
 		l.to = rec.NewLane(r.list[k].Provisional)
 	}

@@ -44,6 +44,7 @@ type run struct {
 	events      events.Log
 
 	target string
+	made   bool // the name is ours
 	conns  []*link.Conn
 	list   []*produce.Producer
 	links  []*link.Sender
@@ -108,14 +109,11 @@ func (r *run) openTarget() error {
 	if err != nil {
 		return err
 	}
-	r.target = target
+	r.target, r.made = target, made
 	if target != "-" && !r.o.log.Force {
 		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
 			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
 		}
-	}
-	if made && !r.o.live.Quiet {
-		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, target)
 	}
 	return nil
 }

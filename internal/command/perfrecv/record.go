@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"amqpperf/format"
 	"amqpperf/internal/cli"
@@ -86,6 +87,9 @@ func (r *run) record() error {
 func (r *run) meet(s format.Sender) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if slices.Contains(r.senders, s) || len(r.senders) >= format.MaxStrings {
+		return // another consumer has met it, or a hostile queue fills the memory
+	}
 	r.senders = append(r.senders, s)
 	meta := format.Meta{}
 	if meta.SetJSON(format.KeySenders, r.senders) == nil {

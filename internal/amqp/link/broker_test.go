@@ -77,6 +77,9 @@ func TestBrokerTopic(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)
+	if c.Peer().Product == "" {
+		t.Skip("a broker that does not tell its name may have no topics (Proton's example)")
+	}
 	address, sink := "topic://"+randomName("link-topic"), newLedger(t)
 	var receivers []*Receiver
 	for range 2 {
@@ -141,6 +144,9 @@ func TestBrokerLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sink.await(ctx, 500)
+	if c.Peer().Product == "" {
+		t.Skip("a broker that does not tell its name may forget what it delivered once (Proton's example)")
+	}
 	first, err := c.NewReceiver(ctx, ReceiverConfig{Address: address, Credit: 200})
 	if err != nil {
 		t.Fatal(err)
@@ -191,8 +197,8 @@ func TestBrokerRefusesLink(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)
-	if p := strings.ToLower(c.Peer().Product); !strings.Contains(p, "rabbitmq") && p != "qpid" {
-		t.Skipf("%s makes every address", c.Peer().Product)
+	if c.Peer().Product != "RabbitMQ" {
+		t.Skipf("%s makes every address; see TestRefusedLinks", c.Peer().Product)
 	}
 	_, err := c.NewSender(ctx, SenderConfig{Address: "/exchange/nope-nope/x", Body: numbered{}, Sink: newLedger(t)})
 	var e *Error

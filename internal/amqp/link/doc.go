@@ -16,7 +16,9 @@
 // one waiting goroutine per message in flight, so that settlements out of order
 // are timed right; received is read when the library hands the message over, in
 // a goroutine that does nothing else. Time inside the library's own locks and
-// queues is therefore part of service and transit.
+// queues is therefore part of service and transit. When a connection breaks, the
+// library may drop settlements that it had read and not yet passed on; their
+// messages count as failed.
 //
 // The library trusts its peer more than it should; the wrapper refuses frames
 // that are larger than announced and flows that would make it panic, but this

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 
@@ -98,6 +99,9 @@ func safeCause(err error) error {
 			return known
 		}
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the library's deadline is that of the context
+		return context.DeadlineExceeded
+	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		return errno
@@ -137,10 +141,13 @@ func explain(u URL, err error) (condition, description string) {
 		return "", "no answer in time"
 	case errors.Is(err, context.Canceled):
 		return "", "cancelled"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case text == io.EOF.Error(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "", "the peer closed the connection without a reason"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "", "connection refused: nobody listens there"
+	}
+	if strings.Contains(text, "i/o timeout") { // the library's ConnError hides the type
+		return "", "nothing came from the peer, or it took nothing, for too long (" + text + ")"
 	}
 	return "", text
 }

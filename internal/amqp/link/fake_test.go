@@ -1,6 +1,7 @@
 package link
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -16,6 +17,19 @@ type fake struct {
 	listener net.Listener
 	conn     net.Conn
 	url      URL
+	over     chan struct{} // closed when the test ends
+
+	product, version string // of the open
+}
+
+// wait waits for c, or for the end of the test: false.
+func (f *fake) wait(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-f.over:
+		return false
+	}
 }
 
 // newFake listens; play is what it does with its one connection, in a goroutine.
@@ -26,17 +40,20 @@ func newFake(t *testing.T, play func(f *fake)) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, listener: l, url: parsed(t, "amqp://"+l.Addr().String())}
+	f := &fake{t: t, listener: l, url: parsed(t, "amqp://"+l.Addr().String()), over: make(chan struct{})}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if f.conn, err = l.Accept(); err != nil {
 			return
 		}
+		cut := context.AfterFunc(t.Context(), func() { _ = f.conn.Close() }) // unblocks play
+		defer cut()
 		defer f.conn.Close() //nolint:errcheck // the test is over
 		play(f)
 	}()
 	t.Cleanup(func() {
+		close(f.over)
 		_ = l.Close() // unblocks Accept
 		<-done
 	})
@@ -121,7 +138,8 @@ func (f *fake) open() bool {
 	if _, ok := await[*wire.Open](f); !ok {
 		return false
 	}
-	f.write(&wire.Open{ContainerID: "fake"})
+	f.write(&wire.Open{ContainerID: "fake", Properties: wire.Map{
+		{Key: wire.Symbol("product"), Value: f.product}, {Key: wire.Symbol("version"), Value: f.version}}})
 	return true
 }
 

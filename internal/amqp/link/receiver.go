@@ -40,8 +40,7 @@ type Receiver struct {
 	pumped  chan struct{}      // closed when the pump has ended
 
 	mu        sync.Mutex
-	arrived   []arrival // waiting to be received
-	spare     []arrival
+	arrived   []arrival     // waiting to be received
 	wake      chan struct{} // a token when arrived or err has changed
 	err       error         // why nothing arrives any more
 	unsettled unsettled     // handed out
@@ -248,11 +247,9 @@ func (r *Receiver) renew() {
 		r.careful = true
 	}
 	switch {
-	case r.stopped || r.freed == 0:
+	case r.stopped || r.freed == 0 || 2*r.freed < r.cfg.Credit:
 		return
 	case r.careful && (r.granted > 0 || r.granted+r.freed <= 0):
-		return
-	case !r.careful && 2*r.freed < r.cfg.Credit:
 		return
 	}
 	// It fails only while a drain is going on, and we never drain.

@@ -34,7 +34,9 @@ func TestOutOfOrder(t *testing.T) {
 		await[*wire.Transfer](f)
 		await[*wire.Transfer](f)
 		f.write(settled(1, 1, wire.StateOf(wire.CodeAccepted)))
-		<-settleFirst
+		if !f.wait(settleFirst) {
+			return
+		}
 		f.write(settled(0, 0, wire.StateOf(wire.CodeReleased)))
 		f.finish()
 	})
@@ -99,7 +101,9 @@ func TestCredit(t *testing.T) {
 			return
 		}
 		await[*wire.Transfer](f)
-		<-grant
+		if !f.wait(grant) {
+			return
+		}
 		f.grant(1, 5)
 		f.write(settled(0, 0, wire.StateOf(wire.CodeAccepted)))
 		await[*wire.Transfer](f)
@@ -109,6 +113,7 @@ func TestCredit(t *testing.T) {
 	c, s, sink := fakeSender(t, f)
 	ctx := limit(t)
 	batch := messages(0, 2, 50)
+	<-s.state.changed // the first credit is there
 	if n, err := s.Submit(ctx, batch[:1]); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -136,7 +141,9 @@ func TestCancelWithoutCredit(t *testing.T) {
 			return
 		}
 		await[*wire.Transfer](f)
-		<-grant
+		if !f.wait(grant) {
+			return
+		}
 		f.grant(1, 5)
 		await[*wire.Transfer](f)
 		f.write(settled(0, 1, wire.StateOf(wire.CodeAccepted)))
@@ -146,8 +153,10 @@ func TestCancelWithoutCredit(t *testing.T) {
 	ctx, cancel := context.WithTimeout(limit(t), 30*time.Millisecond)
 	defer cancel()
 	batch := messages(0, 3, 50)
-	n, err := s.Submit(ctx, batch)
-	if n != 1 || !errors.Is(err, context.DeadlineExceeded) {
+	if n, err := s.Submit(ctx, batch); n != 1 || err != nil {
+		t.Fatalf("took %d: %v", n, err)
+	}
+	if n, err := s.Submit(ctx, batch[1:]); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("took %d: %v", n, err)
 	}
 	close(grant)
@@ -176,6 +185,8 @@ func TestPeerEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			// Without the wait the library may drop the settlement for the end that follows it.
+			seen := make(chan struct{})
 			f := newFake(t, func(f *fake) {
 				if !f.attach(10) {
 					return
@@ -183,7 +194,7 @@ func TestPeerEnds(t *testing.T) {
 				await[*wire.Transfer](f)
 				await[*wire.Transfer](f)
 				f.write(settled(0, 0, wire.StateOf(wire.CodeAccepted)))
-				if c.end == nil {
+				if !f.wait(seen) || c.end == nil {
 					return
 				}
 				f.write(c.end)
@@ -194,6 +205,8 @@ func TestPeerEnds(t *testing.T) {
 			if err := submitAll(ctx, s, messages(0, 2, 50)); err != nil {
 				t.Fatal(err)
 			}
+			sink.await(ctx, 1)
+			close(seen)
 			sink.await(ctx, 2)
 			if got := sink.done[0]; got.State != amqp.Accepted {
 				t.Errorf("first message: %+v", got)
@@ -241,14 +254,11 @@ func TestCloseWithMessagesInFlight(t *testing.T) {
 // TestDeafPeer: a peer that answers nothing delays the end by seconds, not for ever.
 func TestDeafPeer(t *testing.T) {
 	t.Parallel()
-	over := make(chan struct{})
-	t.Cleanup(func() { close(over) }) // runs before that of the fake
 	f := newFake(t, func(f *fake) {
 		if f.attach(10) {
-			<-over
+			<-f.over
 		}
 	})
-	// The fake waits for over, which closes after this test's own cleanups.
 	c, s, sink := fakeSender(t, f)
 	ctx := limit(t)
 	if err := submitAll(ctx, s, messages(0, 3, 50)); err != nil {
@@ -267,13 +277,11 @@ func TestDeafPeer(t *testing.T) {
 // TestBlockedPeer: a peer that reads nothing does not hold a cancelled Submit for more than seconds.
 func TestBlockedPeer(t *testing.T) {
 	t.Parallel()
-	over := make(chan struct{})
 	f := newFake(t, func(f *fake) {
 		if f.attach(1 << 20) {
-			<-over
+			<-f.over
 		}
 	})
-	defer close(over)
 	_, s, sink := fakeSender(t, f)
 	ctx, cancel := context.WithTimeout(limit(t), 500*time.Millisecond)
 	defer cancel()

@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -89,6 +90,17 @@ func (w *watcher) end() { w.once.Do(func() { close(w.closed) }) }
 // feed looks at the next bytes of the stream. An error means that the library
 // must not see them.
 func (w *watcher) feed(p []byte) error {
+	err := w.look(p)
+	if _, _, opened := w.peer(); err != nil && !opened {
+		return errNoAMQP
+	}
+	return err
+}
+
+// errNoAMQP is about bytes that come instead of an open.
+var errNoAMQP = errors.New("unexpected protocol data")
+
+func (w *watcher) look(p []byte) error {
 	for len(p) > 0 {
 		if w.skip > 0 {
 			n := min(w.skip, len(p))

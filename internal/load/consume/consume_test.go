@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,7 +115,8 @@ type rig struct {
 	group  *consume.Group
 	rows   []recorder.RecvRow
 	met    []format.Sender
-	seq    int64
+	seq    atomic.Int64
+	later  func() // called 700 ms after the start
 	c      *consume.Consumer
 }
 
@@ -127,8 +129,7 @@ func newRig() *rig {
 
 func (r *rig) body(run string) []byte {
 	a := r.clock.Anchor()
-	s := timestamp.Stamp{Run: run, Sender: 9, Seq: r.seq, Intended: r.clock.Now() - 2e6, Sent: r.clock.Now() - 1e6, ClockID: a.ClockID, Offset: a.Offset()}
-	r.seq++
+	s := timestamp.Stamp{Run: run, Sender: 9, Seq: r.seq.Add(1) - 1, Intended: r.clock.Now() - 2e6, Sent: r.clock.Now() - 1e6, ClockID: a.ClockID, Offset: a.Offset()}
 	return append(s.Append(nil), "filler"...)
 }
 
@@ -148,6 +149,9 @@ func (r *rig) run(t *testing.T) error {
 	r.config.OnSender = func(s format.Sender) { r.met = append(r.met, s) }
 	r.queue.free = r.config.Credit
 	r.c = consume.New(r.config)
+	if r.later != nil {
+		time.AfterFunc(700*ms, r.later)
+	}
 	var wg sync.WaitGroup
 	wg.Go(r.group.Watch)
 	err := r.c.Run(r.queue)
@@ -208,7 +212,7 @@ func TestAckEvery(t *testing.T) {
 		r.config.AckEvery = 4
 		r.limits.Idle = time.Second
 		r.queue.put(r.bodies("r", 10)...)
-		time.AfterFunc(700*ms, func() {
+		r.later = func() {
 			var told []int64
 			for range 2 {
 				r.c.Provisional(r.clock.Now()-int64(500*ms), func(row *recorder.RecvRow) { told = append(told, row.Seq) })
@@ -216,7 +220,7 @@ func TestAckEvery(t *testing.T) {
 			if d := cmp.Diff([]int64{8, 9}, told); d != "" {
 				t.Errorf("provisional rows (-want +got)\n%s", d)
 			}
-		})
+		}
 		if err := r.run(t); err != nil {
 			t.Error(err)
 		}

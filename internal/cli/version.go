@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker in released binaries (-X amqpperf/internal/cli.version=…).
-var version string //nolint:gochecknoglobals // the linker needs a package variable
+// version is a package variable because the linker needs one. It is set by the linker in released binaries (-X amqpperf/internal/cli.version=…).
+var version string
 
 // Version returns the version of the tool: the release, else what the build
 // information knows of the commit, else "devel".

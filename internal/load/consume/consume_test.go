@@ -25,8 +25,7 @@ const ms = time.Millisecond
 
 // queue is a link whose broker delivers what is put in, as credit allows.
 type queue struct {
-	clock  *timestamp.Clock
-	credit int
+	clock *timestamp.Clock
 
 	mu      sync.Mutex
 	waiting [][]byte

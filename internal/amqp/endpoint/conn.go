@@ -21,6 +21,13 @@ type Config struct {
 	// AcceptSessions answers the peer's begins. Otherwise they are an error: a load
 	// tool's peer has no business to begin one.
 	AcceptSessions bool
+	// Excess is how many deliveries a link takes beyond its credit before it is detached
+	// (amqp:link:transfer-limit-exceeded). A broker that forgets what is under way when
+	// credit is renewed sends more than was granted: RabbitMQ 3.
+	Excess uint32
+	// Reuse assembles deliveries of several frames in buffers that are used again:
+	// Delivery.Owned is never set, and a payload is valid until the next call of Frame.
+	Reuse bool
 
 	// FirstTransferID, FirstDeliveryID and FirstDeliveryCount are where our serial
 	// numbers start. They are for tests: every start is valid.
@@ -49,6 +56,7 @@ type Conn struct {
 
 	out    []byte
 	events []Event
+	spare  []byte     // with Reuse: a buffer for the next delivery of several frames
 	dirty  []*Session // have dispositions or flows to encode
 	tr     wire.Transfer
 	disp   wire.Disposition
@@ -184,6 +192,22 @@ func (c *Conn) Close(e *wire.Error) {
 		}
 	}
 	c.frame(0, &wire.Close{Error: e})
+}
+
+// Down tells that the connection is gone without a word, or after the peer's
+// close: every session and link ends, with e as the reason (nil: none). Nothing
+// is written any more.
+func (c *Conn) Down(e *wire.Error) {
+	for i, s := range c.local {
+		if s == nil {
+			continue
+		}
+		s.state = sessionOver
+		s.over(e)
+		c.local[i] = nil
+	}
+	clear(c.remote)
+	c.out, c.dirty = nil, nil
 }
 
 // Begin starts a session. It may be used at once; SessionBegun tells when the

@@ -31,6 +31,10 @@ const (
 	Settled
 	// Unblocked: the peer's session window has opened for the session.
 	Unblocked
+	// Abandoned: the deliveries First to Last of a sender's link will have no
+	// disposition, because the link is gone. It comes before LinkDetached, or after
+	// Detach was called.
+	Abandoned
 )
 
 // Event is something the owner must know. Its byte slices and those in Attach,

@@ -13,7 +13,7 @@ func (l *Link) oweFlow() {
 
 // Grant sets what is left of the credit of a receiver's link to n deliveries.
 func (l *Link) Grant(n uint32) {
-	l.credit = n
+	l.credit, l.excess = n, 0
 	l.oweFlow()
 }
 

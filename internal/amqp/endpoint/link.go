@@ -36,6 +36,7 @@ type Link struct {
 	count   uint32 // delivery-count
 	initial uint32 // the sender's initial delivery-count
 	credit  uint32
+	excess  uint32 // as a receiver: deliveries beyond the credit since it was granted
 	drain   bool
 	flowDue bool
 	nextNo  int64
@@ -58,6 +59,12 @@ func (l *Link) Attached() bool { return l.state == linkAttached }
 
 // Credit is what is left of the link credit, as this end knows it.
 func (l *Link) Credit() uint32 { return l.credit }
+
+// Draining reports whether the peer waits for Drained, or we wait for the peer.
+func (l *Link) Draining() bool { return l.drain }
+
+// Assembling reports whether a delivery has begun to come in and is not complete.
+func (l *Link) Assembling() bool { return l.assembly.active }
 
 // Peer is the peer's attach; nil before it has come.
 func (l *Link) Peer() *wire.Attach { return l.attach }
@@ -202,6 +209,7 @@ func (l *Link) Detach(closed bool, e *wire.Error) {
 func (l *Link) forget() {
 	mine := func(_ int64, d sent) bool { return d.l == l }
 	if l.role == wire.RoleSender {
+		l.abandon()
 		l.s.unsettled.TakeIf(mine)
 	} else {
 		l.s.incoming.TakeIf(mine)
@@ -210,6 +218,27 @@ func (l *Link) forget() {
 		l.s.half = halfSent{}
 	}
 	l.ids, l.assembly, l.credit = Outstanding[int64]{}, assembly{}, 0
+}
+
+// abandon tells which deliveries get no disposition any more.
+func (l *Link) abandon() {
+	first, last := int64(-1), int64(-2)
+	tell := func() {
+		if first >= 0 {
+			l.s.c.emit(Event{Kind: Abandoned, Session: l.s, Link: l, First: first, Last: last})
+		}
+	}
+	l.s.unsettled.All(func(_ int64, d sent) {
+		switch {
+		case d.l != l:
+		case d.no == last+1:
+			last = d.no
+		default:
+			tell()
+			first, last = d.no, d.no
+		}
+	})
+	tell()
 }
 
 func (s *Session) onDetach(d *wire.Detach) {

@@ -15,6 +15,9 @@ type assembly struct {
 	payload []byte
 }
 
+// maxSpare is the largest buffer, in bytes, that is kept for deliveries to come.
+const maxSpare = 4 << 20
+
 func (s *Session) onTransferFrame(body []byte) error {
 	t := &s.c.tr
 	if err := t.Decode(body); err != nil {
@@ -114,13 +117,17 @@ func (l *Link) startDelivery(t *wire.Transfer) bool {
 		s.fail(wire.CondInvalidField, "delivery-id %d comes again", t.DeliveryID.V)
 		return false
 	}
-	if l.credit == 0 {
+	if l.credit > 0 {
+		l.credit--
+	} else if l.excess++; l.excess > s.c.cfg.Excess {
 		l.Detach(true, &wire.Error{Condition: wire.CondTransferLimit, Description: "transfer without link credit"})
 		return false
 	}
-	l.credit--
 	l.count++
 	l.assembly = assembly{active: true, id: id, tag: t.DeliveryTag, format: t.MessageFormat.V}
+	if s.c.cfg.Reuse && t.More {
+		l.assembly.payload, s.c.spare = s.c.spare[:0], nil
+	}
 	// Noted now: deliveries of other links may be complete before this one, and ids
 	// must go in in order.
 	s.incoming.Put(id, sent{l, l.nextNo})
@@ -136,9 +143,12 @@ func (l *Link) deliver(t *wire.Transfer, assembled bool) {
 	} else {
 		l.ids.Put(no, a.id)
 	}
-	d := Delivery{No: no, Tag: a.tag, Format: a.format, Settled: a.settled, Owned: assembled, State: a.state, Payload: a.payload}
+	d := Delivery{No: no, Tag: a.tag, Format: a.format, Settled: a.settled, Owned: assembled && !l.s.c.cfg.Reuse, State: a.state, Payload: a.payload}
 	if !assembled {
 		d.Payload = t.Payload
+	}
+	if assembled && l.s.c.cfg.Reuse && cap(a.payload) <= maxSpare {
+		l.s.c.spare = a.payload
 	}
 	*a = assembly{}
 	l.s.c.emit(Event{Kind: Received, Session: l.s, Link: l, Delivery: d})

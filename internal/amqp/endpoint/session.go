@@ -109,6 +109,9 @@ func (s *Session) over(e *wire.Error) {
 	s.failed = true
 	for _, l := range s.links {
 		if l != nil && l.state != linkGone {
+			if l.state != linkDetaching && l.role == wire.RoleSender {
+				l.abandon()
+			}
 			l.state = linkGone
 			s.c.emit(Event{Kind: LinkDetached, Session: s, Link: l, Err: e})
 		}

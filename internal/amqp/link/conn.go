@@ -147,7 +147,8 @@ func (c *Conn) endError(op, address string) error {
 		return &Error{Op: op, Address: address, Condition: printable(string(said.Condition)),
 			Description: printable(c.cfg.URL.hide(said.Description))}
 	}
-	if err := c.inner.Err(); err != nil {
+	// A write that fails because the peer is gone hides just that.
+	if err := c.inner.Err(); err != nil && !c.net.ended.Load() {
 		return failure(c.cfg.URL, op, address, err)
 	}
 	return &Error{Op: op, Address: address, Description: "the peer closed the connection without a reason"}

@@ -1,9 +1,12 @@
 package link
 
 import (
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -13,6 +16,7 @@ type netConn struct {
 	net.Conn
 	watch  *watcher
 	broken atomic.Bool // a write failed
+	ended  atomic.Bool // the peer closed the stream
 	once   sync.Once
 	err    error
 }
@@ -26,6 +30,7 @@ func (c *netConn) Read(p []byte) (int, error) {
 		}
 	}
 	if err != nil {
+		c.ended.Store(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 		c.watch.end()
 	}
 	return n, err

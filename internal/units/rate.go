@@ -20,6 +20,9 @@ type Rate struct {
 // maxRate keeps an interval at one nanosecond or more.
 const maxRate = 1_000_000_000
 
+// maxSeconds bounds Den, so that Den in nanoseconds is an int64.
+const maxSeconds = 9_000_000_000
+
 // ParseRate reads "30k", "2.5k", "0.5/s", "30/m", "1M/h", or "max".
 func ParseRate(s string) (Rate, error) {
 	if s == "max" {
@@ -49,7 +52,7 @@ func ParseRate(s string) (Rate, error) {
 	if value.Cmp(new(big.Rat).SetInt64(maxRate)) > 0 {
 		return Rate{}, fmt.Errorf("rate %q: at most 1G per second", s)
 	}
-	if !value.Num().IsInt64() || !value.Denom().IsInt64() {
+	if !value.Num().IsInt64() || !value.Denom().IsInt64() || value.Denom().Int64() > maxSeconds {
 		return Rate{}, fmt.Errorf("rate %q: too many digits", s)
 	}
 	return Rate{Num: value.Num().Int64(), Den: value.Denom().Int64()}, nil
@@ -111,7 +114,14 @@ func (r Rate) String() string {
 	case 3600%r.Den == 0:
 		return shortCount(r.Num*(3600/r.Den)) + "/h"
 	}
-	return strings.TrimRight(new(big.Rat).SetFrac64(r.Num, r.Den).FloatString(9), "0")
+	// Whatever ParseRate reads is a finite decimal per second or per hour.
+	perSecond := new(big.Rat).SetFrac64(r.Num, r.Den)
+	if digits, exact := perSecond.FloatPrec(); exact {
+		return perSecond.FloatString(digits)
+	}
+	perHour := perSecond.Mul(perSecond, big.NewRat(3600, 1))
+	digits, _ := perHour.FloatPrec()
+	return perHour.FloatString(digits) + "/h"
 }
 
 func shortCount(n int64) string {

@@ -37,9 +37,11 @@ func (t *totals) collect() *live.Send {
 // tick prints a line every second of the run until the channel is closed.
 func (t *totals) tick(done <-chan struct{}) {
 	show := t.r.o.live.Live()
-	for n := int64(1); ; n++ {
-		at := t.r.start + n*int64(time.Second)
-		timer := time.NewTimer(time.Duration(at - t.r.clock.Now()))
+	for {
+		// The next whole second of the run; a late line is not followed by others at once.
+		now := t.r.clock.Now()
+		second := max(0, now-t.r.start)/int64(time.Second) + 1
+		timer := time.NewTimer(time.Duration(t.r.start + second*int64(time.Second) - now))
 		select {
 		case <-timer.C:
 		case <-done:

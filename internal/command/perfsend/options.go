@@ -3,6 +3,7 @@ package perfsend
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
@@ -161,7 +162,7 @@ func (r *run) load() string {
 	what := fmt.Sprintf("as fast as %d in flight allow", r.o.maxPending)
 	if r.schedule != nil {
 		what = r.rate.String()
-		if r.rate.Den == 1 {
+		if !strings.Contains(what, "/") {
 			what += "/s"
 		}
 	}

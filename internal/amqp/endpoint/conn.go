@@ -195,8 +195,8 @@ func (c *Conn) Close(e *wire.Error) {
 }
 
 // Down tells that the connection is gone without a word, or after the peer's
-// close: every session and link ends, with e as the reason (nil: none). Nothing
-// is written any more.
+// close: every session and link ends, with e as the reason (nil: none). What was
+// encoded stays, for owners that still write a close frame; nothing is added.
 func (c *Conn) Down(e *wire.Error) {
 	for i, s := range c.local {
 		if s == nil {
@@ -207,7 +207,7 @@ func (c *Conn) Down(e *wire.Error) {
 		c.local[i] = nil
 	}
 	clear(c.remote)
-	c.out, c.dirty = nil, nil
+	c.dirty = nil
 }
 
 // Begin starts a session. It may be used at once; SessionBegun tells when the

@@ -66,6 +66,10 @@ func (l *Link) Draining() bool { return l.drain }
 // Assembling reports whether a delivery has begun to come in and is not complete.
 func (l *Link) Assembling() bool { return l.assembly.active }
 
+// Unsettled is, as a receiver, the number of deliveries that came unsettled and
+// were not settled yet.
+func (l *Link) Unsettled() int { return l.ids.Len() }
+
 // Peer is the peer's attach; nil before it has come.
 func (l *Link) Peer() *wire.Attach { return l.attach }
 

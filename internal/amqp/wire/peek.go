@@ -14,7 +14,7 @@ func MapInt(m []byte, key string) (v int64, ok bool) {
 	content, n := r.compound(c)
 	e := Reader{b: content, err: r.err, depth: 1}
 	for ; n >= 2 && e.err == nil; n -= 2 {
-		if string(e.keyBytes()) == key {
+		if k := e.keyBytes(); k != nil && string(k) == key {
 			return e.anyInt()
 		}
 		e.Skip()

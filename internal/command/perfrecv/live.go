@@ -47,8 +47,8 @@ func (t *totals) tick(done <-chan struct{}) {
 			t.collect()
 			return
 		}
-		if now := t.collect(); show {
-			t.line(now)
+		if counted := t.collect(); show {
+			t.line(counted)
 		}
 	}
 }

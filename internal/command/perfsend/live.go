@@ -49,9 +49,9 @@ func (t *totals) tick(done <-chan struct{}) {
 			t.collect()
 			return
 		}
-		now := t.collect()
+		counted := t.collect()
 		if show {
-			t.line(now)
+			t.line(counted)
 		}
 	}
 }

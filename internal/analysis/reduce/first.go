@@ -23,6 +23,7 @@ type firstPass struct {
 	clients  clients
 	totals   [4]span // intended, sent, acked, received
 	s        values
+	press    *press
 }
 
 // span counts instants and their extremes.
@@ -48,6 +49,7 @@ func newFirstPass(r *reducer) *firstPass {
 	for m := range f.dists {
 		f.dists[m] = stats.NewDistribution()
 	}
+	f.press = newPress(f.work)
 	f.sel = r.data.Window
 	f.sel.First, f.sel.Last = math.MaxInt64, math.MinInt64
 	r.data.Clock.MinTransit = math.MaxInt64
@@ -55,12 +57,26 @@ func newFirstPass(r *reducer) *firstPass {
 	return f
 }
 
-func (f *firstPass) add(v *view) error {
+func (f *firstPass) add(v *view) {
 	f.data.Rows += int64(v.Len())
 	for i := range v.Seq {
 		f.row(v, i)
 	}
-	return nil
+	f.press.turn()
+}
+
+// work takes in the values of a batch; it runs beside everything else of the
+// pass and has dists and negative to itself.
+func (f *firstPass) work(s *sheet) {
+	for m := range s.values {
+		f.dists[m].AddBatch(s.values[m])
+		f.dists[m].AddInfinite(int64(len(s.infinite[m])))
+		for _, v := range s.values[m] {
+			if v < 0 {
+				f.negative[m]++
+			}
+		}
+	}
 }
 
 func (f *firstPass) row(v *view, i int) {
@@ -111,8 +127,7 @@ func (f *firstPass) distribute(v *view, i int) {
 	}
 	s := &f.s
 	f.measure(v, i, s)
-	each(s.finite, func(m Metric) { f.value(m, s.v[m]) })
-	each(s.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
+	f.press.sheet.add(s, 0)
 	if s.pending != 0 {
 		f.again.first(v, i, s.pending)
 	}

@@ -1,9 +1,7 @@
 package reduce
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -36,7 +34,9 @@ func Reduce(rows Rows, opt Options) (*Data, error) {
 		return nil, err
 	}
 	f := newFirstPass(r)
-	if err := r.pass(f.add); err != nil {
+	err := r.pass(f.add)
+	f.press.finish()
+	if err != nil {
 		return nil, err
 	}
 	f.finish()
@@ -48,10 +48,12 @@ func Reduce(rows Rows, opt Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rows.Rewind(); err != nil {
-		return nil, err
+	err = rows.Rewind()
+	if err == nil {
+		err = r.pass(s.add)
 	}
-	if err := r.pass(s.add); err != nil {
+	s.press.finish()
+	if err != nil {
 		return nil, err
 	}
 	return r.data, s.finish()
@@ -102,52 +104,40 @@ func (r *reducer) firstIntended() (first int64, ok bool, err error) {
 		}
 	}
 	first = math.MaxInt64
-	var b format.Merged
-	for {
-		err := r.rows.Next(&b)
-		if errors.Is(err, io.EOF) {
-			r.readSetup() // here, since going back may forget what the end has told
-			return first, first != math.MaxInt64, r.rows.Rewind()
-		}
-		if err != nil {
-			return 0, false, err
-		}
+	err = eachBatch(r.rows, func(b *format.Merged) error {
 		for _, at := range b.Intended {
 			first = min(first, at)
 		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, err
 	}
+	r.readSetup() // here, since going back may forget what the end has told
+	return first, first != math.MaxInt64, r.rows.Rewind()
 }
 
 // pass reads all rows once.
-func (r *reducer) pass(add func(*view) error) error {
-	var b format.Merged
+func (r *reducer) pass(add func(*view)) error {
 	var v view
-	for {
-		err := r.rows.Next(&b)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return eachBatch(r.rows, func(b *format.Merged) error {
 		if b.Len() == 0 {
-			continue
+			return nil
 		}
 		if !r.runKnown {
 			r.run, _ = b.Run.At(0)
 			r.runKnown = true
 		}
-		v.look(&b, r.names, r.run)
+		v.look(b, r.names, r.run)
 		for i := range b.Seq {
 			if !v.ours(i) {
 				other, _ := b.Run.At(i)
 				return fmt.Errorf("rows of two runs, %s and %s: report them one at a time", r.run, other)
 			}
 		}
-		if err := add(&v); err != nil {
-			return err
-		}
-	}
+		add(&v)
+		return nil
+	})
 }
 
 // Warmed returns the warm-up that was left out.

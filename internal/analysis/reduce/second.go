@@ -20,10 +20,16 @@ type secondPass struct {
 	stalls    *stallPass
 	stability *stabilityPass
 	s         values
+	press     *press
 }
 
 func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	d := r.data
+	if r.opt.Sink != nil {
+		if err := r.opt.Sink.Begin(d); err != nil {
+			return nil, err
+		}
+	}
 	s := &secondPass{
 		reducer: r,
 		axis:    stats.NewAxis(d.Window.First, d.Window.Last, d.Window.N, maxBins),
@@ -33,26 +39,34 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, s.axis.Bins)
 		}
 	}
+	s.press = newPress(s.work)
 	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
 	s.tail = newTailPass(f.dists[Response])
 	s.stalls = newStallPass(s.axis, f.dists)
 	s.stability = newStabilityPass(d, f)
-	if r.opt.Sink != nil {
-		if err := r.opt.Sink.Begin(d); err != nil {
-			return nil, err
-		}
-	}
 	return s, nil
 }
 
-func (p *secondPass) add(v *view) error {
+func (p *secondPass) add(v *view) {
 	for i := range v.Seq {
-		if !p.win.covers(v.Intended[i]) {
-			continue
+		if p.win.covers(v.Intended[i]) {
+			p.row(v, i)
 		}
-		p.row(v, i)
 	}
-	return nil
+	p.press.turn()
+}
+
+// work takes in the values of a batch; it runs beside everything else of the
+// pass and has the selectors to itself.
+func (p *secondPass) work(s *sheet) {
+	for m, selector := range p.selectors {
+		for i, v := range s.values[m] {
+			selector.Add(int(s.bins[m][i]), v)
+		}
+		for _, bin := range s.infinite[m] {
+			selector.AddInfinite(int(bin))
+		}
+	}
 }
 
 func (p *secondPass) row(v *view, i int) {
@@ -75,8 +89,7 @@ func (p *secondPass) row(v *view, i int) {
 		return
 	}
 	bin := p.axis.Bin(v.Intended[i])
-	each(s.finite, func(m Metric) { p.selectors[m].Add(bin, s.v[m]) })
-	each(s.infinite, func(m Metric) { p.selectors[m].AddInfinite(bin) })
+	p.press.sheet.add(s, bin)
 	p.tail.add(s, v.wait(i))
 	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
 }

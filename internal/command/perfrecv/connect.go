@@ -55,20 +55,29 @@ func (r *run) makeConsumers() {
 	}
 }
 
-// subscriptions lists what is attached, for the log.
+// subscriptions lists what is or was attached, for the log. Consumers that
+// compete for a queue are one subscription, which lasts as long as any of them.
 func (r *run) subscriptions() []format.Subscription {
-	now := r.clock.Now()
 	list := make([]format.Subscription, 0, len(r.links))
-	queues := map[string]bool{}
+	queues := map[string]int{}
 	for k, l := range r.links {
-		s := format.Subscription{Destination: r.address(k), Attached: now}
-		if name := l.Subscription(); name != "" {
+		s := format.Subscription{Destination: r.address(k), Attached: r.attached, Detached: r.detached[k]}
+		name := l.Subscription()
+		if name != "" {
 			s.Name = &name
-		} else if queues[s.Destination] {
-			continue // consumers that compete are one subscription
+			list = append(list, s)
+			continue
 		}
-		queues[s.Destination] = true
-		list = append(list, s)
+		i, known := queues[s.Destination]
+		switch {
+		case !known:
+			queues[s.Destination] = len(list)
+			list = append(list, s)
+		case s.Detached == 0 || list[i].Detached == 0:
+			list[i].Detached = 0
+		default:
+			list[i].Detached = max(list[i].Detached, s.Detached)
+		}
 	}
 	return list
 }

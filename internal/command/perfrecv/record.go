@@ -62,6 +62,7 @@ func (r *run) record() error {
 	if err != nil {
 		return err
 	}
+	r.attached, r.detached = r.clock.Now(), make([]int64, len(r.links))
 	meta[format.KeyOrder] = format.OrderReceived
 	if err := errors.Join(meta.SetJSON(format.KeyConfig, r.config()), meta.SetJSON(format.KeySubscriptions, r.subscriptions())); err != nil {
 		return err
@@ -101,29 +102,27 @@ func (r *run) meet(s format.Sender) {
 func (r *run) finish(t *totals) error {
 	reason, stopError := r.group.Reason()
 	r.rec.Event(recorder.Event{At: t.stopped, Kind: "stop", Connection: format.Null32, Text: reason})
+	last := format.Meta{}
 	if run := r.mostOften(); r.runID == "" && run != "" {
-		r.rec.SetMeta(format.Meta{format.KeyRun: run})
+		last[format.KeyRun] = run
 	}
-	err := r.rec.Close(reason, true, counters(&t.sum))
+	err := last.SetJSON(format.KeySubscriptions, r.subscriptions())
+	r.rec.SetMeta(last)
+	err = errors.Join(err, r.rec.Close(reason, true, counters(&t.sum)))
 	if !r.o.live.Quiet {
 		t.summary(reason, err == nil)
-	}
-	failure := stopError
-	if failure == nil {
-		failure = r.failure
 	}
 	admitted := r.group.Admitted()
 	short := fmt.Sprintf("%d of %d messages were received", admitted, r.o.count)
 	switch {
 	case err != nil:
 		return err
-	case failure != nil && reason != consume.StopIdle:
-		return failure
-	case failure != nil: // --wait was reached
-		if r.o.count > 0 {
-			return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%s: %w", short, failure)}
-		}
-		return failure
+	case r.failure != nil:
+		return r.failure
+	case stopError != nil && reason == consume.StopIdle && r.o.count > 0: // --wait was reached
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%s: %w", short, stopError)}
+	case stopError != nil:
+		return stopError
 	case r.o.count > 0 && admitted < r.o.count:
 		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New(short)}
 	case reason == stopSignal && r.o.duration > 0:

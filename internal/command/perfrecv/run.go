@@ -45,6 +45,8 @@ type run struct {
 	runs     map[string]int64 // rows by run
 	counters []*runCounter
 	failure  error // the first of a link
+	attached int64
+	detached []int64 // of each link, 0 if it lasted
 }
 
 // run receives, and closes the log whatever happened.
@@ -53,7 +55,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.openTarget(); err != nil {
 		return err
 	}
-	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait})
+	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait}, r.consumers)
 	interrupted, release := r.env.Interruptible(ctx)
 	defer release()
 	defer r.disconnect()
@@ -101,7 +103,7 @@ func (r *run) receive() *totals {
 	for i, c := range r.list {
 		wg.Go(func() {
 			if err := c.Run(r.links[i]); err != nil {
-				r.note(err)
+				r.lost(i, err)
 			}
 		})
 	}
@@ -113,10 +115,11 @@ func (r *run) receive() *totals {
 	return t
 }
 
-// note keeps the first failure of a link.
-func (r *run) note(err error) {
+// lost notes that the link of a consumer is gone.
+func (r *run) lost(k int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.detached[k] = r.clock.Now()
 	if r.failure == nil {
 		r.failure = err
 	}

@@ -106,7 +106,7 @@ const batchSize = 256
 
 // Run receives until the Group stops, answers what it had begun with, gives
 // back the rest and returns. It does not close the link. The error is that of
-// the link; it has stopped the Group too.
+// the link; without any consumer left the Group stops.
 func (c *Consumer) Run(link Link) error {
 	dst := make([]amqp.Delivery, min(batchSize, c.cfg.Credit))
 	ctx := c.cfg.Group.Context()
@@ -139,7 +139,7 @@ func isContext(err error) bool {
 
 // broken ends the consumer because its link is gone: what is not settled will not be.
 func (c *Consumer) broken(err error) error {
-	c.cfg.Group.Stop(StopError, err)
+	c.cfg.Group.gone(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, list := range [][]delivery{c.pending, c.left} {

@@ -142,7 +142,7 @@ func (r *rig) bodies(run string, n int) (out [][]byte) {
 // run consumes until the group stops.
 func (r *rig) run(t *testing.T) error {
 	t.Helper()
-	r.group = consume.NewGroup(t.Context(), r.clock, r.limits)
+	r.group = consume.NewGroup(t.Context(), r.clock, r.limits, 1)
 	r.config.Group = r.group
 	r.config.Write = func(row *recorder.RecvRow) { r.rows = append(r.rows, *row) }
 	r.config.OnSender = func(s format.Sender) { r.met = append(r.met, s) }
@@ -338,7 +338,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// The link dies: what was not answered is unsettled, and the others stop too.
+// The link dies: what was not answered is unsettled, and without another the run stops.
 func TestDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

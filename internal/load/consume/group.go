@@ -43,11 +43,12 @@ type Group struct {
 	mu     sync.Mutex
 	reason string
 	err    error
+	living int // consumers whose link is not gone
 }
 
-// NewGroup returns a group that also stops when ctx ends.
-func NewGroup(ctx context.Context, clock *timestamp.Clock, limits Limits) *Group {
-	g := &Group{limits: limits, clock: clock, begun: make(chan struct{})}
+// NewGroup returns a group for so many consumers that also stops when ctx ends.
+func NewGroup(ctx context.Context, clock *timestamp.Clock, limits Limits, consumers int) *Group {
+	g := &Group{limits: limits, clock: clock, begun: make(chan struct{}), living: consumers}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	return g
 }
@@ -68,7 +69,23 @@ func (g *Group) Stop(reason string, err error) {
 	g.cancel()
 }
 
-// Reason returns why the group stopped, and the error that stopped it.
+// gone says that the link of a consumer is gone. The others go on; with the last
+// the group stops.
+func (g *Group) gone(err error) {
+	g.mu.Lock()
+	g.living--
+	last := g.living == 0
+	if g.err == nil {
+		g.err = err
+	}
+	g.mu.Unlock()
+	if last {
+		g.Stop(StopError, err)
+	}
+}
+
+// Reason returns why the group stopped, and the first error, which need not be
+// what stopped it.
 func (g *Group) Reason() (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

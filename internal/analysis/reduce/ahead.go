@@ -23,7 +23,7 @@ type batch struct {
 }
 
 // batchesAhead is how many batches are in memory.
-const batchesAhead = 3
+const batchesAhead = 2
 
 func readAhead(rows Rows) *ahead {
 	a := &ahead{

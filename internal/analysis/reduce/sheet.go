@@ -32,13 +32,12 @@ func (s *sheet) reset() {
 type press struct {
 	sheet *sheet // being filled
 	full  chan *sheet
-	free  chan *sheet
+	free  chan *sheet // has room for all there are: one being filled, one being worked off
 	done  chan struct{}
 }
 
 func newPress(work func(*sheet)) *press {
-	p := &press{sheet: &sheet{}, full: make(chan *sheet, 1), free: make(chan *sheet, 3), done: make(chan struct{})}
-	p.free <- &sheet{}
+	p := &press{sheet: &sheet{}, full: make(chan *sheet, 1), free: make(chan *sheet, 2), done: make(chan struct{})}
 	p.free <- &sheet{}
 	go func() {
 		defer close(p.done)

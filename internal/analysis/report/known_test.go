@@ -303,3 +303,42 @@ func TestJSONFields(t *testing.T) {
 		}
 	}
 }
+
+// Instants in an order that cannot be are kept, counted and said.
+func TestOddInstants(t *testing.T) {
+	t.Parallel()
+	l := synth.Queue{N: 100, Interval: 1e6, Service: ms, Transit: ms}.Run()
+	l.Rows[3].Acked = l.Rows[3].Sent - ms
+	l.Rows[4].Sent = l.Rows[4].Intended - 2*ms
+	l.Rows[5].Received = l.Rows[5].Sent - 3*ms
+	l.Rows[6].Acked = synth.Null
+	l.Rows[7].Outcome = "odd"
+	r := reportOf(t, l)
+	for _, want := range []string{
+		"1 messages were acked before they were sent", "1 messages were sent before they were intended",
+		"1 messages were received before they were sent", "1 accepted messages lack an instant", "1 messages have an outcome that this version does not know",
+	} {
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), want) {
+			t.Errorf("no warning %q in %q", want, r.Warnings)
+		}
+	}
+	if m := r.Metrics.Get("service"); *m.Min != -ms || m.Negative != 1 || m.N != 98 {
+		t.Errorf("service %+v", m)
+	}
+	if m := r.Metrics.Get("transit"); *m.Min != -3*ms || m.N != 100 {
+		t.Errorf("transit %+v", m)
+	}
+	verdict(t, r, "C17", report.CheckFail) // by more than the bound, which is 0
+	verdict(t, r, "C1", report.CheckOK)
+}
+
+// Accepted with a bound that explains it, received before sent is a warning.
+func TestCausalityWithinTheBound(t *testing.T) {
+	t.Parallel()
+	l := synth.Queue{N: 100, Interval: 1e6, Service: ms, Transit: 0}.Run()
+	for i := range l.Rows {
+		l.Rows[i].Bound = 10 * us
+	}
+	l.Rows[5].Received = l.Rows[5].Sent - 9*us
+	verdict(t, reportOf(t, l), "C17", report.CheckWarn)
+}

@@ -20,9 +20,12 @@ func (r *run) connect(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		r.links = make([]*link.Receiver, r.consumers)
-		err = cli.Parallel(ctx, r.consumers, dialling, func(ctx context.Context, k int) (err error) {
-			r.links[k], err = r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
+		r.links = make([]receiver, r.consumers)
+		err = cli.Parallel(ctx, r.consumers, dialling, func(ctx context.Context, k int) error {
+			l, err := r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
+			if err == nil {
+				r.links[k] = l
+			}
 			return err
 		})
 	}

@@ -69,7 +69,7 @@ func (r *run) record() error {
 	}
 	r.rec, err = recorder.NewRecv(recorder.Options{
 		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
-		Process: r.receiver, Meta: meta, Clock: r.clock,
+		Process: r.receiverID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.group.Stop(consume.StopError, err) },
 	})
 	if err != nil {

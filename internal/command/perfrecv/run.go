@@ -18,6 +18,13 @@ import (
 	"amqpperf/timestamp"
 )
 
+// receiver is what the command needs of a link, beside what a consumer does.
+type receiver interface {
+	consume.Link
+	Address() link.Address
+	Subscription() string // "" on a queue
+}
+
 // run is one run of the command.
 type run struct {
 	env         *cli.Env
@@ -26,7 +33,7 @@ type run struct {
 	consumers   int
 	connections int
 	runID       string // --run, "" for all
-	receiver    int32
+	receiverID  int32
 	clock       *timestamp.Clock
 	link        link.Config
 	events      events.Log
@@ -34,7 +41,7 @@ type run struct {
 	target string
 	made   bool // the name is ours
 	conns  []*link.Conn
-	links  []*link.Receiver
+	links  []receiver
 	list   []*consume.Consumer
 	group  *consume.Group
 	rec    *recorder.Recorder[recorder.RecvRow]
@@ -51,7 +58,7 @@ type run struct {
 
 // run receives, and closes the log whatever happened.
 func (r *run) run(ctx context.Context) error {
-	r.receiver = rand.Int32()
+	r.receiverID = rand.Int32()
 	if err := r.openTarget(); err != nil {
 		return err
 	}

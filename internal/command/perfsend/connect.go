@@ -28,16 +28,17 @@ func (r *run) connect(ctx context.Context) error {
 		return explain(ctx, err)
 	}
 	r.makeProducers()
-	r.links = make([]*link.Sender, r.producers)
-	err = cli.Parallel(ctx, r.producers, dialling, func(ctx context.Context, k int) (err error) {
+	r.links = make([]sender, r.producers)
+	err = cli.Parallel(ctx, r.producers, dialling, func(ctx context.Context, k int) error {
 		p := r.list[k]
-		r.links[k], err = r.conns[k%r.connections].NewSender(ctx, link.SenderConfig{
+		s, err := r.conns[k%r.connections].NewSender(ctx, link.SenderConfig{
 			Address: r.address(k), Body: p, Sink: p, MaxPending: r.o.maxPending,
 			Durable: r.o.durable, Presettled: r.o.presettled,
 		})
 		if err != nil {
 			return err
 		}
+		r.links[k] = s
 		return r.checkSize(k)
 	})
 	return explain(ctx, err)
@@ -71,7 +72,7 @@ func (r *run) makeProducers() {
 	for k := range r.list {
 		lane := &lane{}
 		c := produce.Config{
-			Run: r.runID, Sender: r.sender, Producer: int32(k), Destination: r.address(k), Connection: 0,
+			Run: r.runID, Sender: r.senderID, Producer: int32(k), Destination: r.address(k), Connection: 0,
 			Size: int32(r.o.size), Window: r.o.maxPending, Clock: r.clock, Filler: filler,
 			Count: schedule.Unbounded, Drain: r.o.drain, Write: lane.write, OnDown: r.lost,
 		}

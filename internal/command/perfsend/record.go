@@ -69,7 +69,7 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 	}
 	rec, err := recorder.NewSend(recorder.Options{
 		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
-		Run: r.runID, Process: r.sender, Meta: meta, Clock: r.clock,
+		Run: r.runID, Process: r.senderID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.end(stopError, err) },
 	})
 	if err != nil {

@@ -27,6 +27,13 @@ const (
 	stopError    = "error"
 )
 
+// sender is what the command needs of a link, beside what a producer does.
+type sender interface {
+	produce.Link
+	Address() link.Address
+	MaxMessageSize() uint64 // bytes, 0 if there is no limit
+}
+
 // run is one run of the command.
 type run struct {
 	env         *cli.Env
@@ -35,7 +42,7 @@ type run struct {
 	producers   int
 	connections int
 	runID       string
-	sender      int32
+	senderID    int32
 	rate        units.Rate
 	count       int64
 	schedule    *schedule.Constant // nil: closed loop
@@ -47,7 +54,7 @@ type run struct {
 	made   bool // the name is ours
 	conns  []*link.Conn
 	list   []*produce.Producer
-	links  []*link.Sender
+	links  []sender
 	lanes  []*lane
 	pacer  *pace.Pacer
 	start  int64
@@ -63,7 +70,7 @@ type run struct {
 
 // run sends, and closes the log whatever happened.
 func (r *run) run(ctx context.Context) error {
-	r.sender = rand.Int32()
+	r.senderID = rand.Int32()
 	if err := r.openTarget(); err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func (b *builder) checkDecomposition(c *Check) {
 		c.skip("no message has all instants")
 		return
 	}
-	c.grade(float64(i.Identity), 1, 1, fmt.Sprintf("response = lag + blocked + service within %s for %s messages", units.Latency(i.Identity), count(i.Decomposed)))
+	c.grade(float64(i.Identity), 1, 1, fmt.Sprintf("response = lag + blocked + service within %s for %s", units.Latency(i.Identity), messages(i.Decomposed)))
 }
 
 func (b *builder) checkCensoring(c *Check) {

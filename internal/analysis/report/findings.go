@@ -72,8 +72,8 @@ func (b *builder) findUnanswered() {
 		b.say("no message got an answer (%s): there is no response time", strings.Join(parts, ", "))
 		return
 	}
-	b.say("%s of %s messages got no answer (%s), the oldest has waited for %s: response quantiles above p%s are infinite",
-		count(m.Infinite), count(m.N), strings.Join(parts, ", "), units.Latency(b.d.Integrity.Oldest), lastFinite(m))
+	b.say("%s of %s got no answer (%s), the oldest has waited for %s: response quantiles above p%s are infinite",
+		count(m.Infinite), messages(m.N), strings.Join(parts, ", "), units.Latency(b.d.Integrity.Oldest), lastFinite(m))
 }
 
 // lastFinite is the percentile up to which a metric is finite, rounded down.
@@ -90,7 +90,7 @@ func (b *builder) findMissing() {
 	n := b.r.Counts
 	m := b.r.Metrics.Get("e2e")
 	if n.Lost > 0 {
-		text := fmt.Sprintf("%s messages that the broker took never arrived (%s of those it should have delivered)", count(n.Lost), percent(float64(n.Lost)/float64(n.Lost+n.Received)))
+		text := fmt.Sprintf("%s that the broker took never arrived (%s of those it should have delivered)", messages(n.Lost), percent(float64(n.Lost)/float64(n.Lost+n.Received)))
 		if m.N > m.Infinite && m.Infinite > 0 {
 			text += fmt.Sprintf(": e2e quantiles above p%s are infinite", lastFinite(m))
 		}
@@ -219,7 +219,7 @@ func (b *builder) findTail() {
 		}
 		return 0
 	})
-	b.say("%s of the time of the %s messages above p99 of response (%s) is %s", percent(parts[0].share), count(t.N), units.Latency(t.Above), parts[0].what)
+	b.say("%s of the time of the %s above p99 of response (%s) is %s", percent(parts[0].share), messages(t.N), units.Latency(t.Above), parts[0].what)
 }
 
 // findStalls names the few episodes that the far tail comes from.
@@ -251,8 +251,8 @@ func (b *builder) findStalls() {
 			events = fmt.Sprintf("%d events", i+1)
 		}
 		first := stalls[0]
-		b.say("p99.9 is determined by %s: the largest is %s at %.3f s, %s messages, carried by the %s",
-			events, units.Latency(first.Length), float64(first.Start)/1e9, count(first.Messages), first.CarriedBy)
+		b.say("p99.9 is determined by %s: the largest is %s at %.3f s, %s, carried by the %s",
+			events, units.Latency(first.Length), float64(first.Start)/1e9, messages(first.Messages), first.CarriedBy)
 		return
 	}
 }

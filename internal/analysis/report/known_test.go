@@ -315,8 +315,8 @@ func TestOddInstants(t *testing.T) {
 	l.Rows[7].Outcome = "odd"
 	r := reportOf(t, l)
 	for _, want := range []string{
-		"1 messages were acked before they were sent", "1 messages were sent before they were intended",
-		"1 messages were received before they were sent", "1 accepted messages lack an instant", "1 messages have an outcome that this version does not know",
+		"acked before sent: 1 message;", "sent before intended: 1 message",
+		"received before sent: 1 message;", "lacking an instant and in no latency: 1 message", "does not know: 1 message",
 	} {
 		if !strings.Contains(strings.Join(r.Warnings, "\n"), want) {
 			t.Errorf("no warning %q in %q", want, r.Warnings)

@@ -22,6 +22,14 @@ func count(n int64) string {
 	return sign + s
 }
 
+// messages prints a number of messages.
+func messages(n int64) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return count(n) + " messages"
+}
+
 // perSecond prints a rate: whole messages from 1,000/s on.
 func perSecond(f float64) string {
 	switch {

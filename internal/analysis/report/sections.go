@@ -58,8 +58,8 @@ func (r *Report) facts() []string {
 func (r *Report) selected() string {
 	var parts []string
 	if r.Warmup.N > 0 || (r.Warmup.Seconds > 0 && r.Selection.From < r.Warmup.Seconds) {
-		parts = append(parts, fmt.Sprintf("warm-up of %s left out of rates and latencies (%s messages)",
-			units.Seconds(time.Duration(r.Warmup.Seconds*1e9)), count(r.Warmup.N)))
+		parts = append(parts, fmt.Sprintf("warm-up of %s left out of rates and latencies (%s)",
+			units.Seconds(time.Duration(r.Warmup.Seconds*1e9)), messages(r.Warmup.N)))
 	}
 	if r.Selection.From > 0 || r.Selection.To != nil {
 		to := "the end"
@@ -277,7 +277,7 @@ func legend(marks map[Status]bool) []string {
 		status Status
 		text   string
 	}{
-		{Infinite, "infinite: more messages than that never got an answer, or never arrived"},
+		{Infinite, "infinite: too many messages never got an answer, or never arrived"},
 		{Nonstationary, "*: of this run's length only, the system was overloaded"},
 		{ClockUnknown, "( )!: as observed; the clocks of sender and receiver are not aligned well enough to say"},
 		{Uncertain, "( , n): as observed; the run has only n independent events beyond it, too few to rely on"},
@@ -312,8 +312,8 @@ func (r *Report) tailLine() string {
 	if len(waits) > 0 {
 		blocked += " [" + strings.Join(waits, ", ") + "]"
 	}
-	line := fmt.Sprintf("mean response %s of the %s messages above %s = lag %s + blocked %s + service %s",
-		latency(t.Response), count(t.N), units.Latency(t.Above), share(t.Lag), blocked, share(t.Service))
+	line := fmt.Sprintf("mean response %s of the %s above %s = lag %s + blocked %s + service %s",
+		latency(t.Response), messages(t.N), units.Latency(t.Above), share(t.Lag), blocked, share(t.Service))
 	if t.Infinite > 0 {
 		line += fmt.Sprintf("; %s more have no answer", count(t.Infinite))
 	}

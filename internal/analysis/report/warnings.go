@@ -30,17 +30,17 @@ func (b *builder) warnings() {
 		warn(d.Counts.Received, "no send log: what the senders saw is not known")
 	}
 	if !joined {
-		warn(d.OtherRuns, "%s rows of other runs were left out", count(d.OtherRuns))
+		warn(d.OtherRuns, "rows of other runs that were left out: %s", count(d.OtherRuns))
 	}
-	warn(d.Counts.Outcomes[reduce.Unlogged], "%s messages arrived that no send log holds", count(d.Counts.Outcomes[reduce.Unlogged]))
-	warn(i.NoneExpected, "%s messages were sent before a subscription for them was attached: they are not lost", count(i.NoneExpected))
-	warn(i.SentEarly, "%s messages were sent before they were intended", count(i.SentEarly))
-	warn(i.AckedEarly, "%s messages were acked before they were sent: negative service is kept as it is", count(i.AckedEarly))
-	warn(d.Clock.Negative, "%s messages were received before they were sent: the rows are kept as they are", count(d.Clock.Negative))
-	warn(i.Incomplete, "%s accepted messages lack an instant and are in no latency", count(i.Incomplete))
-	warn(i.Strange, "%s messages have an outcome that this version does not know", count(i.Strange))
-	warn(i.OutOfSeries, "%s instants lie before or far after the run and are not in the series", count(i.OutOfSeries))
-	warn(d.Counts.Foreign, "%s messages without a stamp of ours came to the receivers", count(d.Counts.Foreign))
+	warn(d.Counts.Outcomes[reduce.Unlogged], "arrived, but in no send log: %s", messages(d.Counts.Outcomes[reduce.Unlogged]))
+	warn(i.NoneExpected, "sent before a subscription was attached that could have got them, and not lost: %s", messages(i.NoneExpected))
+	warn(i.SentEarly, "sent before intended: %s", messages(i.SentEarly))
+	warn(i.AckedEarly, "acked before sent: %s; negative service is kept as it is", messages(i.AckedEarly))
+	warn(d.Clock.Negative, "received before sent: %s; the rows are kept as they are", messages(d.Clock.Negative))
+	warn(i.Incomplete, "accepted, but lacking an instant and in no latency: %s", messages(i.Incomplete))
+	warn(i.Strange, "with an outcome that this version does not know: %s", messages(i.Strange))
+	warn(i.OutOfSeries, "instants before or far after the run, not in the series: %s", count(i.OutOfSeries))
+	warn(d.Counts.Foreign, "without a stamp of ours, at the receivers: %s", messages(d.Counts.Foreign))
 	b.warnOfBacklog()
 }
 
@@ -59,7 +59,7 @@ func (b *builder) warnOfBacklog() {
 	}{{s.InFlight, b.d.Rates.Acked, "in flight"}, {s.InBroker, b.d.Rates.Received, "in the broker"}} {
 		// More than a second's worth is a backlog and not the messages under way.
 		if end >= 0 && end < len(c.level) && float64(c.level[end]) > c.rate {
-			b.r.Warnings = append(b.r.Warnings, fmt.Sprintf("the warm-up ended with %s messages %s: what follows still carries its backlog", count(c.level[end]), c.what))
+			b.r.Warnings = append(b.r.Warnings, fmt.Sprintf("the warm-up ended with %s %s: what follows still carries its backlog", messages(c.level[end]), c.what))
 		}
 	}
 }

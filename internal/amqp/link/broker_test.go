@@ -13,17 +13,23 @@ import (
 
 // The tests in this file run against a real broker too, the one at PERF_TEST_AMQP_URL.
 
-func TestBrokerRoundTrip(t *testing.T) {
+func TestBrokerRoundTrip(t *testing.T) { bothClients(t, testBrokerRoundTrip) }
+
+func testBrokerRoundTrip(t *testing.T) {
 	t.Parallel()
 	roundTrip(t, brokerURL(t), 5000, 256)
 }
 
-func TestBrokerLarge(t *testing.T) {
+func TestBrokerLarge(t *testing.T) { bothClients(t, testBrokerLarge) }
+
+func testBrokerLarge(t *testing.T) {
 	t.Parallel()
 	roundTrip(t, brokerURL(t), 10, 1<<20)
 }
 
-func TestBrokerFrameSizes(t *testing.T) {
+func TestBrokerFrameSizes(t *testing.T) { bothClients(t, testBrokerFrameSizes) }
+
+func testBrokerFrameSizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int32{8, 65535, 65536, 65537, 131072} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) { roundTrip(t, brokerURL(t), 3, size) })
@@ -73,7 +79,9 @@ func roundTrip(t *testing.T, u URL, n int, size int32) {
 	}
 }
 
-func TestBrokerTopic(t *testing.T) {
+func TestBrokerTopic(t *testing.T) { bothClients(t, testBrokerTopic) }
+
+func testBrokerTopic(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)
@@ -106,7 +114,9 @@ func TestBrokerTopic(t *testing.T) {
 	}
 }
 
-func TestBrokerPresettled(t *testing.T) {
+func TestBrokerPresettled(t *testing.T) { bothClients(t, testBrokerPresettled) }
+
+func testBrokerPresettled(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)
@@ -131,7 +141,9 @@ func TestBrokerPresettled(t *testing.T) {
 }
 
 // TestBrokerLeftovers: what a stopped receiver did not settle comes to the next one.
-func TestBrokerLeftovers(t *testing.T) {
+func TestBrokerLeftovers(t *testing.T) { bothClients(t, testBrokerLeftovers) }
+
+func testBrokerLeftovers(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)
@@ -175,7 +187,9 @@ func TestBrokerLeftovers(t *testing.T) {
 	}
 }
 
-func TestBrokerRefusesCredentials(t *testing.T) {
+func TestBrokerRefusesCredentials(t *testing.T) { bothClients(t, testBrokerRefusesCredentials) }
+
+func testBrokerRefusesCredentials(t *testing.T) {
 	t.Parallel()
 	u := brokerURL(t).WithUser("nobody", "s3cr3t#word")
 	c, err := Dial(limit(t), config(t, u), 0)
@@ -193,7 +207,9 @@ func TestBrokerRefusesCredentials(t *testing.T) {
 	t.Log(err)
 }
 
-func TestBrokerRefusesLink(t *testing.T) {
+func TestBrokerRefusesLink(t *testing.T) { bothClients(t, testBrokerRefusesLink) }
+
+func testBrokerRefusesLink(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, brokerURL(t)), 0)

@@ -24,6 +24,8 @@ const (
 	closeTimeout = 2 * time.Second
 	// maxFrameSize is the largest frame that we accept, in bytes, as announced in our open.
 	maxFrameSize = 65536
+	// maxSessions is how many sessions of a connection ClientOwn allows the peer.
+	maxSessions = 256
 )
 
 // Config says how connections are made. Zero values mean the defaults given.
@@ -31,6 +33,8 @@ type Config struct {
 	// URL is where to connect, with the credentials. Without a user: SASL ANONYMOUS
 	// (EXTERNAL with a client certificate); with one: PLAIN.
 	URL URL
+	// Client says who runs sessions and links. "": ClientOwn.
+	Client Client
 	// Hostname goes into the open frame: the virtual host, e.g. "vhost:perf" on
 	// RabbitMQ. "": the URL's host.
 	Hostname string
@@ -53,6 +57,8 @@ type Config struct {
 	// OnEvent is told what happens to connections and links, from several goroutines
 	// at once; it must not block. nil: nobody is told.
 	OnEvent func(amqp.Event)
+
+	serial uint32 // where our serial numbers start, for tests of their wrap
 }
 
 // TLS are the settings of an amqps connection. The zero value verifies the

@@ -13,6 +13,7 @@ import (
 	goamqp "github.com/Azure/go-amqp"
 
 	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/wire"
 )
 
 // Peer is what a broker said in its open frame.
@@ -30,7 +31,9 @@ type Conn struct {
 	container string
 	peer      Peer
 	inner     *goamqp.Conn
-	net       *netConn
+	net       carrier
+	watch     *watcher       // of ClientLibrary
+	plane     *plane         // of ClientOwn; nil: the library's client
 	links     atomic.Int32   // names handed out
 	closing   atomic.Bool    // Close was called
 	cutByUs   atomic.Bool    // we gave up on the peer
@@ -50,7 +53,7 @@ func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
 	c := &Conn{cfg: cfg, index: index, container: fmt.Sprintf("%s-%d", randomName(cfg.ContainerID), index)}
 	raw, err := dialNet(ctx, cfg)
 	if err == nil {
-		c.net = &netConn{Conn: raw, watch: newWatcher()}
+		c.carry(raw)
 		c.inner, err = goamqp.NewConn(ctx, c.net, c.options())
 	}
 	if err != nil {
@@ -66,6 +69,30 @@ func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
 		Text: fmt.Sprintf("%s %s %s", cfg.URL.HostPort(), c.peer.Product, c.peer.Version)})
 	c.running.Go(c.watchEnd)
 	return c, nil
+}
+
+// carrier is the net.Conn under the library.
+type carrier interface {
+	net.Conn
+	// peer returns what the peer's open said.
+	peer() (container string, maxFrame uint32, opened bool)
+	// closingError returns the error of the peer's close, nil if there was none.
+	closingError() *wire.Error
+	// hungUp reports whether the peer closed the stream.
+	hungUp() bool
+	// cut closes the socket at once.
+	cut() error
+}
+
+// carry puts the library on a socket.
+func (c *Conn) carry(socket net.Conn) {
+	if c.cfg.Client.orDefault() == ClientOwn {
+		c.plane = newPlane(c, socket)
+		c.net = c.plane
+		return
+	}
+	c.watch = newWatcher()
+	c.net = &netConn{Conn: socket, watch: c.watch}
 }
 
 // dialNet connects the socket, and TLS on it.
@@ -90,7 +117,12 @@ func (c *Conn) options() *goamqp.ConnOptions {
 	} else if c.cfg.TLS.CertFile != "" {
 		sasl = goamqp.SASLTypeExternal("")
 	}
+	sessions := uint16(0) // the library's default
+	if c.plane != nil {
+		sessions = maxSessions
+	}
 	return &goamqp.ConnOptions{
+		MaxSessions:  sessions,
 		ContainerID:  c.container,
 		HostName:     c.cfg.Hostname,
 		IdleTimeout:  c.cfg.IdleTimeout,
@@ -102,7 +134,7 @@ func (c *Conn) options() *goamqp.ConnOptions {
 
 // learn takes the peer's description from its open.
 func (c *Conn) learn() {
-	c.peer.ContainerID, c.peer.MaxFrameSize, _ = c.net.watch.peer()
+	c.peer.ContainerID, c.peer.MaxFrameSize, _ = c.net.peer()
 	properties := c.inner.Properties()
 	c.peer.Product = printable(fmt.Sprint(orEmpty(properties["product"])))
 	c.peer.Version = printable(fmt.Sprint(orEmpty(properties["version"])))
@@ -143,12 +175,14 @@ func (c *Conn) Err() error {
 // endError describes the end of the connection, after Done. What the peer said
 // in its close counts more than the library's "broken pipe".
 func (c *Conn) endError(op, address string) error {
-	if said := c.net.watch.closing(); said != nil {
-		return &Error{Op: op, Address: address, Condition: printable(string(said.Condition)),
-			Description: printable(c.cfg.URL.hide(said.Description))}
+	if said := c.net.closingError(); said != nil {
+		return c.said(op, address, said)
+	}
+	if c.plane != nil {
+		return c.plane.why(op, address)
 	}
 	// A write that fails because the peer is gone hides just that.
-	if err := c.inner.Err(); err != nil && !c.net.ended.Load() {
+	if err := c.inner.Err(); err != nil && !c.net.hungUp() {
 		return failure(c.cfg.URL, op, address, err)
 	}
 	return &Error{Op: op, Address: address, Description: "the peer closed the connection without a reason"}
@@ -206,15 +240,24 @@ func (c *Conn) Close(ctx context.Context) error {
 	go func() { done <- c.inner.Close() }()
 	select {
 	case <-done:
-		c.running.Wait()
+		c.settleDown()
 		// The library's error at this point is about the socket and helps nobody.
 		return c.Err()
 	case <-ctx.Done():
 		c.abort()
 		<-done
-		c.running.Wait()
+		c.settleDown()
 		return &Error{Op: "close", Address: c.cfg.URL.HostPort(), Description: "the peer did not answer in time", cause: ctx.Err()}
 	}
+}
+
+// settleDown waits for what still reports or writes; the library has ended.
+func (c *Conn) settleDown() {
+	if c.plane != nil {
+		_ = c.plane.cut() // the library has
+		c.plane.finished.Wait()
+	}
+	c.running.Wait()
 }
 
 // abort closes the socket under everything.

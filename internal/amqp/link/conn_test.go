@@ -14,7 +14,9 @@ import (
 )
 
 // TestDialErrors: each failure is one typed, helpful line without the password.
-func TestDialErrors(t *testing.T) {
+func TestDialErrors(t *testing.T) { bothClients(t, testDialErrors) }
+
+func testDialErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3tw0rd"
 	withUser := ownBroker(t, broker.Config{Users: map[string]string{"demo": secret}, RequireUser: true}).url
@@ -90,7 +92,9 @@ func talker(t *testing.T, text string) string {
 }
 
 // TestDialTimeout: a peer that says nothing costs the timeout and no more.
-func TestDialTimeout(t *testing.T) {
+func TestDialTimeout(t *testing.T) { bothClients(t, testDialTimeout) }
+
+func testDialTimeout(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +110,9 @@ func TestDialTimeout(t *testing.T) {
 }
 
 // TestRefusedLinks: the peer's condition comes with the attach, and the connection can still be used.
-func TestRefusedLinks(t *testing.T) {
+func TestRefusedLinks(t *testing.T) { bothClients(t, testRefusedLinks) }
+
+func testRefusedLinks(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	b := ownBroker(t, broker.Config{NoAutoCreate: true, Addresses: []string{"queue://here"}, Forbidden: []string{"queue://secret"}})

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"amqpperf/internal/amqp/wire"
 )
 
 // netConn is the net.Conn under the library: it shows what comes in to the
@@ -44,6 +46,12 @@ func (c *netConn) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+func (c *netConn) peer() (container string, maxFrame uint32, opened bool) { return c.watch.peer() }
+
+func (c *netConn) hungUp() bool { return c.ended.Load() }
+
+func (c *netConn) closingError() *wire.Error { return c.watch.closing() }
 
 // Close is called by the library after it wrote its close frame: it waits for
 // the peer's, at most closeTimeout, while the library still reads.

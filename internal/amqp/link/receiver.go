@@ -22,11 +22,13 @@ type ReceiverConfig struct {
 	Credit int
 	// Presettled asks the broker to send settled; it is an error if it does not agree.
 	Presettled bool
+
+	session *ownSession // to attach on, with ClientOwn; nil: a new one
+	second  bool        // asks for receiver settle mode second, with ClientOwn
 }
 
-// Receiver is a receiving link on a session of its own. Receive is for one
-// goroutine, Settle for one goroutine, which may be another.
-type Receiver struct {
+// libraryReceiver is a receiving link of the library.
+type libraryReceiver struct {
 	conn    *Conn
 	cfg     ReceiverConfig
 	address Address
@@ -57,33 +59,25 @@ type arrival struct {
 	at      int64
 }
 
-// NewReceiver begins a session, attaches a receiving link and grants credit.
-// Errors are *[Error] with the peer's condition.
-func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, error) {
-	if cfg.Credit < 1 {
-		return nil, fmt.Errorf("link: credit %d: at least 1", cfg.Credit)
-	}
-	address, warning, err := ResolveAddress(cfg.Address, c.peer.Product, c.peer.Version, c.cfg.Style, RoleReceiver)
-	if err != nil {
-		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
-	}
-	r := &Receiver{conn: c, cfg: cfg, address: address, name: c.linkName(),
+func (c *Conn) newLibraryReceiver(ctx context.Context, cfg ReceiverConfig, address Address, warning string) (*libraryReceiver, error) {
+	r := &libraryReceiver{conn: c, cfg: cfg, address: address, name: c.linkName(),
 		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit, careful: overdelivers(c.peer)}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
-	r.state = c.net.watch.add(r.name, wire.RoleReceiver)
+	r.state = c.watch.add(r.name, wire.RoleReceiver)
 	if err := r.attach(ctx); err != nil {
-		c.net.watch.remove(r.name, wire.RoleReceiver)
+		c.watch.remove(r.name, wire.RoleReceiver)
 		return nil, c.attachFailed(cfg.Address, address, err)
 	}
-	c.attached(r.state, address, warning)
+	theirs, _ := r.state.terminus()
+	c.attached(theirs, address, warning)
 	pump, stop := context.WithCancel(context.Background())
 	r.cancel = stop
 	c.running.Go(func() { r.pump(pump) })
 	return r, nil
 }
 
-func (r *Receiver) attach(ctx context.Context) (err error) {
+func (r *libraryReceiver) attach(ctx context.Context) (err error) {
 	if r.session, err = r.conn.inner.NewSession(ctx, nil); err != nil {
 		return err
 	}
@@ -103,11 +97,11 @@ func (r *Receiver) attach(ctx context.Context) (err error) {
 }
 
 // Address returns the address as attached.
-func (r *Receiver) Address() Address { return r.address }
+func (r *libraryReceiver) Address() Address { return r.address }
 
 // Subscription returns what tells this receiver's copies of a topic's messages
 // from those of others, container-id/link-name; "" on a queue.
-func (r *Receiver) Subscription() string {
+func (r *libraryReceiver) Subscription() string {
 	if r.address.Kind != KindTopic {
 		return ""
 	}
@@ -116,7 +110,7 @@ func (r *Receiver) Subscription() string {
 
 // Queued returns how many messages wait to be received, and how many are handed
 // out and not settled.
-func (r *Receiver) Queued() (waiting, unsettled int) {
+func (r *libraryReceiver) Queued() (waiting, unsettled int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.arrived), r.unsettled.count
@@ -124,7 +118,7 @@ func (r *Receiver) Queued() (waiting, unsettled int) {
 
 // pump takes messages from the library and stamps them, and does nothing else:
 // the work of the consumer must not delay the stamp.
-func (r *Receiver) pump(ctx context.Context) {
+func (r *libraryReceiver) pump(ctx context.Context) {
 	defer close(r.pumped)
 	for {
 		m, err := r.inner.Receive(ctx, nil)
@@ -147,7 +141,7 @@ func (r *Receiver) pump(ctx context.Context) {
 }
 
 // pumpEnded keeps why the link ended.
-func (r *Receiver) pumpEnded(err error) {
+func (r *libraryReceiver) pumpEnded(err error) {
 	var e *Error
 	if cause := r.cause("receive"); cause != nil {
 		e = cause
@@ -164,7 +158,7 @@ func (r *Receiver) pumpEnded(err error) {
 }
 
 // eventCause is nil if we closed the link: that is no error.
-func (r *Receiver) eventCause(e *Error) error {
+func (r *libraryReceiver) eventCause(e *Error) error {
 	if r.closing.Load() || r.conn.closing.Load() {
 		return nil
 	}
@@ -172,11 +166,11 @@ func (r *Receiver) eventCause(e *Error) error {
 }
 
 // cause returns why the link ended, nil if we ended it.
-func (r *Receiver) cause(op string) *Error {
+func (r *libraryReceiver) cause(op string) *Error {
 	return r.conn.linkCause(op, r.cfg.Address, r.state, r.closing.Load())
 }
 
-func (r *Receiver) signal() {
+func (r *libraryReceiver) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default: // a token is there
@@ -186,7 +180,7 @@ func (r *Receiver) signal() {
 // Receive waits for at least one message and fills dst with as many as are there.
 // Bodies are valid until the next Receive. After the link has ended it hands out
 // what had arrived, then the cause. When ctx is done its error is in the chain.
-func (r *Receiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
+func (r *libraryReceiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 	if len(dst) == 0 {
 		return 0, errors.New("link: receive into nothing")
 	}
@@ -210,7 +204,7 @@ func (r *Receiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error
 }
 
 // take hands out what has arrived; r.mu is held.
-func (r *Receiver) take(dst []amqp.Delivery) int {
+func (r *libraryReceiver) take(dst []amqp.Delivery) int {
 	n := min(len(dst), len(r.arrived))
 	for i, a := range r.arrived[:n] {
 		dst[i] = deliver(r.next, a)
@@ -230,7 +224,7 @@ func (r *Receiver) take(dst []amqp.Delivery) int {
 }
 
 // free counts settled messages; r.mu is held.
-func (r *Receiver) free(n int) {
+func (r *libraryReceiver) free(n int) {
 	r.freed += n
 	r.renew()
 }
@@ -242,7 +236,7 @@ func (r *Receiver) free(n int) {
 // library's unsigned credit below zero; what we then add gives no flow at all or
 // one of four billion. So such a broker gets new credit only when all of the old
 // has arrived, at the price of a round trip in every Credit messages.
-func (r *Receiver) renew() {
+func (r *libraryReceiver) renew() {
 	if r.granted < 0 {
 		r.careful = true
 	}
@@ -270,7 +264,7 @@ func overdelivers(p Peer) bool {
 // Released or Modified (delivery-failed) and returns the instant at which the
 // last disposition was written. Deliveries that are settled already are skipped.
 // The library writes one disposition per message.
-func (r *Receiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {
+func (r *libraryReceiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {
 	for id := first; id <= last; id++ {
 		r.mu.Lock()
 		m := r.unsettled.remove(id)
@@ -288,7 +282,7 @@ func (r *Receiver) Settle(first, last uint64, state amqp.State) (at int64, err e
 	return r.conn.cfg.Now(), nil
 }
 
-func (r *Receiver) settle(m *goamqp.Message, state amqp.State) (err error) {
+func (r *libraryReceiver) settle(m *goamqp.Message, state amqp.State) (err error) {
 	ctx := context.Background() // the library bounds the write by 30 s
 	switch state {
 	case amqp.Accepted:
@@ -314,7 +308,7 @@ func (r *Receiver) settle(m *goamqp.Message, state amqp.State) (err error) {
 // Stop grants no more credit. What was granted may still arrive; what is not
 // wanted of it can be settled as [amqp.Released], best when nothing more has come
 // for a while: released earlier it comes again for what is left of the credit.
-func (r *Receiver) Stop(context.Context) error {
+func (r *libraryReceiver) Stop(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopped = true
@@ -323,13 +317,13 @@ func (r *Receiver) Stop(context.Context) error {
 
 // Close detaches the link and ends its session within 2 s. Messages that are not
 // settled go back to the broker's queue.
-func (r *Receiver) Close(ctx context.Context) error {
+func (r *libraryReceiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		r.closing.Store(!r.state.isGone())
 		r.conn.detach(ctx, r.state, r.inner, r.session)
 		r.cancel()
 		<-r.pumped
-		r.conn.net.watch.remove(r.name, wire.RoleReceiver)
+		r.conn.watch.remove(r.name, wire.RoleReceiver)
 	})
 	if e := r.cause("close"); e != nil {
 		return e

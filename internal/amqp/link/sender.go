@@ -29,11 +29,12 @@ type SenderConfig struct {
 	// Presettled sends messages settled; they complete as [amqp.Presettled] as soon as
 	// they are written.
 	Presettled bool
+
+	session *ownSession // to attach on, with ClientOwn; nil: a new one
 }
 
-// Sender is a sending link on a session of its own. Submit is for one goroutine
-// at a time; the other methods may be called from any.
-type Sender struct {
+// librarySender is a sending link of the library.
+type librarySender struct {
 	conn    *Conn
 	cfg     SenderConfig
 	address Address
@@ -53,33 +54,24 @@ type Sender struct {
 	dead    atomic.Bool // a multi-frame message was cut off: nothing can follow
 }
 
-// NewSender begins a session and attaches a sending link. Errors are *[Error]
-// with the peer's condition; a refused link is an error here, not later. The
-// warning of [ResolveAddress] is reported as an event of kind attach.
-func (c *Conn) NewSender(ctx context.Context, cfg SenderConfig) (*Sender, error) {
-	if cfg.Body == nil || cfg.Sink == nil {
-		return nil, errors.New("link: a sender needs a body and a sink")
-	}
-	address, warning, err := ResolveAddress(cfg.Address, c.peer.Product, c.peer.Version, c.cfg.Style, RoleSender)
-	if err != nil {
-		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
-	}
-	s := &Sender{conn: c, cfg: cfg, address: address, name: c.linkName(), closed: make(chan struct{}),
+func (c *Conn) newLibrarySender(ctx context.Context, cfg SenderConfig, address Address, warning string) (*librarySender, error) {
+	s := &librarySender{conn: c, cfg: cfg, address: address, name: c.linkName(), closed: make(chan struct{}),
 		message: &goamqp.Message{Header: &goamqp.MessageHeader{Durable: cfg.Durable, Priority: 4}, Data: make([][]byte, 1)}}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
-	s.state = c.net.watch.add(s.name, wire.RoleSender)
+	s.state = c.watch.add(s.name, wire.RoleSender)
 	if err := s.attach(ctx); err != nil {
-		c.net.watch.remove(s.name, wire.RoleSender)
+		c.watch.remove(s.name, wire.RoleSender)
 		return nil, c.attachFailed(cfg.Address, address, err)
 	}
 	s.flight = newFlight(c.cfg.Now, cfg.Sink, cfg.MaxPending)
-	c.attached(s.state, address, warning)
+	theirs, _ := s.state.terminus()
+	c.attached(theirs, address, warning)
 	c.running.Go(s.watchEnd)
 	return s, nil
 }
 
-func (s *Sender) attach(ctx context.Context) (err error) {
+func (s *librarySender) attach(ctx context.Context) (err error) {
 	if s.session, err = s.conn.inner.NewSession(ctx, nil); err != nil {
 		return err
 	}
@@ -99,10 +91,10 @@ func (c *Conn) attachFailed(typed string, a Address, err error) error {
 	return e
 }
 
-// attached reports a link.
-func (c *Conn) attached(l *linkState, a Address, warning string) {
+// attached reports a link; theirs is its address in the peer's answer.
+func (c *Conn) attached(theirs string, a Address, warning string) {
 	text := warning
-	if theirs, _ := l.terminus(); theirs != "" && theirs != a.Text {
+	if theirs != "" && theirs != a.Text {
 		text = fmt.Sprintf("the broker calls it %q; %s", printable(theirs), warning)
 	}
 	c.cfg.OnEvent(amqp.Event{At: c.cfg.Now(), Kind: amqp.EventAttach, Connection: c.index, Link: a.Text, Text: text})
@@ -118,20 +110,20 @@ func (c *Conn) endSession(s *goamqp.Session) {
 }
 
 // Address returns the address as attached.
-func (s *Sender) Address() Address { return s.address }
+func (s *librarySender) Address() Address { return s.address }
 
 // MaxMessageSize returns the peer's limit for a message in bytes, 0 if it has none.
-func (s *Sender) MaxMessageSize() uint64 { return s.inner.MaxMessageSize() }
+func (s *librarySender) MaxMessageSize() uint64 { return s.inner.MaxMessageSize() }
 
 // Pending returns how many messages were submitted and not yet completed.
-func (s *Sender) Pending() int { return s.flight.pending() }
+func (s *librarySender) Pending() int { return s.flight.pending() }
 
 // Credit returns how many messages the peer lets us send now. It may be negative
 // after a peer took credit back.
-func (s *Sender) Credit() int { return int(s.state.credit(s.sent.Load())) }
+func (s *librarySender) Credit() int { return int(s.state.credit(s.sent.Load())) }
 
 // Done is closed when the link is gone and everything was completed.
-func (s *Sender) Done() <-chan struct{} { return s.flight.down }
+func (s *librarySender) Done() <-chan struct{} { return s.flight.down }
 
 // Submit sends messages in order and returns how many it took: at least one
 // unless there is an error, and fewer than given if the credit ran out after some.
@@ -143,7 +135,7 @@ func (s *Sender) Done() <-chan struct{} { return s.flight.down }
 // error in the chain; a peer that takes no bytes for another 2 s loses its
 // connection, since nothing else ends a blocked write. A message that was cut off
 // between two frames is not taken, and the link is closed.
-func (s *Sender) Submit(ctx context.Context, messages []amqp.Message) (n int, err error) {
+func (s *librarySender) Submit(ctx context.Context, messages []amqp.Message) (n int, err error) {
 	stop := context.AfterFunc(ctx, s.rescue)
 	defer stop()
 	entered := s.conn.cfg.Now()
@@ -186,7 +178,7 @@ func waitOf(credit, total int64) amqp.Wait {
 }
 
 // awaitCredit waits until one message may be sent and returns how long it had to, in ns.
-func (s *Sender) awaitCredit(ctx context.Context) (int64, error) {
+func (s *librarySender) awaitCredit(ctx context.Context) (int64, error) {
 	if s.dead.Load() || s.closing.Load() || s.state.isGone() {
 		return 0, s.gone("send")
 	}
@@ -221,7 +213,7 @@ type patient struct{ context.Context }
 func (patient) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // send hands s.body to the library. An error means that the message was not sent.
-func (s *Sender) send(ctx context.Context, m *amqp.Message) error {
+func (s *librarySender) send(ctx context.Context, m *amqp.Message) error {
 	s.message.Data[0] = s.body
 	if !s.flight.begin() {
 		return s.gone("send")
@@ -245,7 +237,7 @@ func (s *Sender) send(ctx context.Context, m *amqp.Message) error {
 }
 
 // call sends the message; a presettled one needs no receipt.
-func (s *Sender) call(ctx context.Context) (*goamqp.SendReceipt, error) {
+func (s *librarySender) call(ctx context.Context) (*goamqp.SendReceipt, error) {
 	if s.cfg.Presettled {
 		return nil, s.inner.Send(ctx, s.message, &goamqp.SendOptions{Settled: true})
 	}
@@ -254,7 +246,7 @@ func (s *Sender) call(ctx context.Context) (*goamqp.SendReceipt, error) {
 }
 
 // refused reports whether err means that the message certainly did not leave as a whole.
-func (s *Sender) refused(ctx context.Context, err error) bool {
+func (s *librarySender) refused(ctx context.Context, err error) bool {
 	var local *goamqp.Error
 	var link *goamqp.LinkError
 	var session *goamqp.SessionError
@@ -267,7 +259,7 @@ func (s *Sender) refused(ctx context.Context, err error) bool {
 }
 
 // notSent makes the error of a message that did not leave.
-func (s *Sender) notSent(ctx context.Context, err error) error {
+func (s *librarySender) notSent(ctx context.Context, err error) error {
 	var local *goamqp.Error
 	if errors.As(err, &local) && local.Condition == goamqp.ErrCondMessageSizeExceeded {
 		return &Error{Op: "send", Address: s.cfg.Address, Condition: CondTooLarge,
@@ -290,7 +282,7 @@ func (s *Sender) notSent(ctx context.Context, err error) error {
 }
 
 // rescue ends a call of Submit that is still blocked some time after its context ended.
-func (s *Sender) rescue() {
+func (s *librarySender) rescue() {
 	before := s.calls.Load()
 	time.AfterFunc(closeTimeout, func() {
 		if now := s.calls.Load(); now == before && now%2 == 1 {

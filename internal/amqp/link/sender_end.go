@@ -9,7 +9,7 @@ import (
 )
 
 // gone returns why nothing can be sent any more.
-func (s *Sender) gone(op string) error {
+func (s *librarySender) gone(op string) error {
 	if err := s.cause(op); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (s *Sender) gone(op string) error {
 }
 
 // cause returns why the link ended, nil if we ended it.
-func (s *Sender) cause(op string) *Error {
+func (s *librarySender) cause(op string) *Error {
 	return s.conn.linkCause(op, s.cfg.Address, s.state, s.closing.Load())
 }
 
@@ -51,7 +51,7 @@ func (c *Conn) linkCause(op, address string, l *linkState, closing bool) *Error 
 
 // reason is the best description of an error of the library on this link: what
 // the wire said, else the error itself.
-func (s *Sender) reason(err error) *Error {
+func (s *librarySender) reason(err error) *Error {
 	if e := s.cause("send"); e != nil {
 		return e
 	}
@@ -60,7 +60,7 @@ func (s *Sender) reason(err error) *Error {
 
 // watchEnd waits for the end of the link, from whichever side, lets the library
 // finish what it has, and reports Down.
-func (s *Sender) watchEnd() {
+func (s *librarySender) watchEnd() {
 	select {
 	case <-s.state.gone:
 	case <-s.conn.inner.Done():
@@ -76,7 +76,7 @@ func (s *Sender) watchEnd() {
 	if e := s.cause("send"); e != nil {
 		err = e
 	}
-	s.conn.net.watch.remove(s.name, wire.RoleSender)
+	s.conn.watch.remove(s.name, wire.RoleSender)
 	s.conn.event(amqp.EventDetach, s.address.Text, err)
 	s.flight.finished(err)
 }
@@ -84,7 +84,7 @@ func (s *Sender) watchEnd() {
 // Close detaches the link and ends its session within 2 s. Messages in flight
 // get no completion any more: wait for them before. The sink hears nothing
 // more after Close has returned, and no Down if the link was alive.
-func (s *Sender) Close(ctx context.Context) error {
+func (s *librarySender) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.closing.Store(s.closing.Load() || !s.state.isGone())
 		if !s.conn.detach(ctx, s.state, s.inner, s.session) {

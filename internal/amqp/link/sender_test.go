@@ -24,7 +24,9 @@ func fakeSender(t *testing.T, f *fake) (*Conn, *Sender, *ledger) {
 }
 
 // TestOutOfOrder: the second message is settled long before the first, and its time says so.
-func TestOutOfOrder(t *testing.T) {
+func TestOutOfOrder(t *testing.T) { bothClients(t, testOutOfOrder) }
+
+func testOutOfOrder(t *testing.T) {
 	t.Parallel()
 	settleFirst := make(chan struct{})
 	f := newFake(t, func(f *fake) {
@@ -61,7 +63,9 @@ func TestOutOfOrder(t *testing.T) {
 }
 
 // TestOutcomes: every outcome arrives, with the peer's words for a rejection.
-func TestOutcomes(t *testing.T) {
+func TestOutcomes(t *testing.T) { bothClients(t, testOutcomes) }
+
+func testOutcomes(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(f *fake) {
 		if !f.attach(10) {
@@ -93,7 +97,9 @@ func TestOutcomes(t *testing.T) {
 }
 
 // TestCredit: Submit waits for credit, says so, and reads the sent instant after the wait.
-func TestCredit(t *testing.T) {
+func TestCredit(t *testing.T) { bothClients(t, testCredit) }
+
+func testCredit(t *testing.T) {
 	t.Parallel()
 	grant := make(chan struct{})
 	f := newFake(t, func(f *fake) {
@@ -113,7 +119,7 @@ func TestCredit(t *testing.T) {
 	c, s, sink := fakeSender(t, f)
 	ctx := limit(t)
 	batch := messages(0, 2, 50)
-	<-s.state.changed // the first credit is there
+	awaitCredit(t, s)
 	if n, err := s.Submit(ctx, batch[:1]); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -133,7 +139,9 @@ func TestCredit(t *testing.T) {
 }
 
 // TestCancelWithoutCredit: a cancelled Submit tells what was sent, and the link lives on.
-func TestCancelWithoutCredit(t *testing.T) {
+func TestCancelWithoutCredit(t *testing.T) { bothClients(t, testCancelWithoutCredit) }
+
+func testCancelWithoutCredit(t *testing.T) {
 	t.Parallel()
 	grant := make(chan struct{})
 	f := newFake(t, func(f *fake) {
@@ -169,7 +177,9 @@ func TestCancelWithoutCredit(t *testing.T) {
 }
 
 // ends are the ways in which a peer ends a link, and what must be known afterwards.
-func TestPeerEnds(t *testing.T) {
+func TestPeerEnds(t *testing.T) { bothClients(t, testPeerEnds) }
+
+func testPeerEnds(t *testing.T) {
 	t.Parallel()
 	gone := &wire.Error{Condition: wire.CondResourceDeleted, Description: "queue q was deleted"}
 	for name, c := range map[string]struct {
@@ -228,7 +238,9 @@ func TestPeerEnds(t *testing.T) {
 }
 
 // TestCloseWithMessagesInFlight: our own close is no failure, and nothing is made up for what has no answer.
-func TestCloseWithMessagesInFlight(t *testing.T) {
+func TestCloseWithMessagesInFlight(t *testing.T) { bothClients(t, testCloseWithMessagesInFlight) }
+
+func testCloseWithMessagesInFlight(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(f *fake) {
 		if f.attach(10) {
@@ -252,7 +264,9 @@ func TestCloseWithMessagesInFlight(t *testing.T) {
 }
 
 // TestDeafPeer: a peer that answers nothing delays the end by seconds, not for ever.
-func TestDeafPeer(t *testing.T) {
+func TestDeafPeer(t *testing.T) { bothClients(t, testDeafPeer) }
+
+func testDeafPeer(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(f *fake) {
 		if f.attach(10) {
@@ -275,7 +289,9 @@ func TestDeafPeer(t *testing.T) {
 }
 
 // TestBlockedPeer: a peer that reads nothing does not hold a cancelled Submit for more than seconds.
-func TestBlockedPeer(t *testing.T) {
+func TestBlockedPeer(t *testing.T) { bothClients(t, testBlockedPeer) }
+
+func testBlockedPeer(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(f *fake) {
 		if f.attach(1 << 20) {
@@ -303,7 +319,9 @@ func TestBlockedPeer(t *testing.T) {
 }
 
 // TestTooLarge: one error with the limit, and the link still works (B-041).
-func TestTooLarge(t *testing.T) {
+func TestTooLarge(t *testing.T) { bothClients(t, testTooLarge) }
+
+func testTooLarge(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	c := dial(t, config(t, ownBroker(t, broker.Config{MaxMessageSize: 10_000}).url), 0)
@@ -326,7 +344,9 @@ func TestTooLarge(t *testing.T) {
 }
 
 // TestBrokerCloses: a broker that goes in mid-run leaves every message with one fate.
-func TestBrokerCloses(t *testing.T) {
+func TestBrokerCloses(t *testing.T) { bothClients(t, testBrokerCloses) }
+
+func testBrokerCloses(t *testing.T) {
 	t.Parallel()
 	ctx := limit(t)
 	b := ownBroker(t, broker.Config{Service: broker.Service{Mean: 100 * time.Microsecond}})

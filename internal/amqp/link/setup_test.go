@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func limit(t *testing.T) context.Context {
 
 func config(t *testing.T, u URL) Config {
 	t.Helper()
-	return Config{URL: u, Now: timestamp.NewClock().Now, OnEvent: func(e amqp.Event) {
+	return Config{URL: u, Client: clientOf(t), Now: timestamp.NewClock().Now, OnEvent: func(e amqp.Event) {
 		if testing.Verbose() {
 			t.Logf("event: %s conn %d link %q %s %s", e.Kind, e.Connection, e.Link, e.Condition, e.Text)
 		}
@@ -279,4 +280,32 @@ func releaseRest(ctx context.Context, t *testing.T, r *Receiver) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// bothClients runs a test with each client.
+func bothClients(t *testing.T, test func(t *testing.T)) {
+	t.Parallel()
+	for _, c := range []Client{ClientOwn, ClientLibrary} {
+		t.Run(c.String(), test)
+	}
+}
+
+// clientOf returns the client that bothClients runs a test with.
+func clientOf(t *testing.T) Client {
+	if _, name, _ := strings.Cut(t.Name(), "/"); strings.HasPrefix(name, ClientLibrary.String()) {
+		return ClientLibrary
+	}
+	return ClientOwn
+}
+
+// awaitCredit waits until the peer's credit is there.
+func awaitCredit(t *testing.T, s *Sender) {
+	t.Helper()
+	for ctx := limit(t); s.Credit() <= 0; {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			t.Fatal("no credit")
+		}
+	}
 }

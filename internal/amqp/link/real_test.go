@@ -1,0 +1,170 @@
+package link
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"amqpperf/internal/amqp"
+)
+
+// windowed is a sink that lets a sender have so many messages in flight.
+type windowed struct {
+	slots chan int // numbers of slots that became free
+	mu    sync.Mutex
+	sent  []int64 // by ID modulo its length
+	took  []int64
+	bad   int
+	done  int
+	all   chan struct{}
+	total int
+}
+
+func (w *windowed) Append(dst []byte, m *amqp.Message) []byte {
+	w.sent[m.ID%uint64(len(w.sent))] = m.Sent
+	start := len(dst)
+	dst = slices.Grow(dst, int(m.Size))[:start+int(m.Size)]
+	for i := range 8 {
+		dst[start+i] = byte(m.ID >> (56 - 8*i))
+	}
+	return dst
+}
+
+func (w *windowed) Completed(batch []amqp.Completion) {
+	n := 0
+	for _, c := range batch {
+		k := int(c.Last - c.First + 1)
+		n += k
+		if c.State != amqp.Accepted {
+			w.bad += k
+		}
+		for id := c.First; id <= c.Last; id++ {
+			w.took = append(w.took, c.At-w.sent[id%uint64(len(w.sent))])
+		}
+	}
+	if w.done += n; w.done == w.total {
+		close(w.all)
+	}
+	w.slots <- n
+}
+
+func (w *windowed) Down(_ int64, err error) { w.bad += 1 << 30 }
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestRate sends and receives PERF_TEST_N messages of 1 KiB with a window of 100 and logs what it took.
+func TestRate(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("PERF_TEST_N"))
+	if n == 0 {
+		t.Skip("no PERF_TEST_N")
+	}
+	client := Client(os.Getenv("PERF_TEST_CLIENT"))
+	window, _ := strconv.Atoi(os.Getenv("PERF_TEST_WINDOW"))
+	if window == 0 {
+		window = 100
+	}
+	size, _ := strconv.Atoi(os.Getenv("PERF_TEST_SIZE"))
+	if size == 0 {
+		size = 1024
+	}
+	u := brokerURL(t)
+	cfg := config(t, u)
+	cfg.Client = client
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	for range 3 {
+		rate(ctx, t, cfg, n, window, int32(size))
+	}
+}
+
+func rate(ctx context.Context, t *testing.T, cfg Config, n, window int, size int32) {
+	a, b := dial(t, cfg, 0), dial(t, cfg, 1)
+	address := queue(t)
+	r, err := b.NewReceiver(ctx, ReceiverConfig{Address: address, Credit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &windowed{slots: make(chan int, 1<<16), sent: make([]int64, 1<<16), took: make([]int64, 0, n), all: make(chan struct{}), total: n}
+	s, err := a.NewSender(ctx, SenderConfig{Address: address, Body: sink, Sink: sink, MaxPending: window})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, used := time.Now(), cpu()
+	var received sync.WaitGroup
+	received.Go(func() {
+		dst := make([]amqp.Delivery, 256)
+		seen := make([]uint64, (n+63)/64)
+		for got := 0; got < n; {
+			k, err := r.Receive(ctx, dst)
+			if err != nil {
+				t.Errorf("after %d: %v", got, err)
+				return
+			}
+			for i := range dst[:k] {
+				id := uint64(0)
+				for _, c := range dst[i].Body[:8] {
+					id = id<<8 | uint64(c)
+				}
+				if len(dst[i].Body) != int(size) || id >= uint64(n) || seen[id/64]&(1<<(id%64)) != 0 {
+					t.Errorf("delivery %d: %d bytes, id %d", dst[i].ID, len(dst[i].Body), id)
+					return
+				}
+				seen[id/64] |= 1 << (id % 64)
+			}
+			if _, err := r.Settle(dst[0].ID, dst[k-1].ID, amqp.Accepted); err != nil {
+				t.Error(err)
+				return
+			}
+			got += k
+		}
+	})
+	batch := messages(0, window, size)
+	free, next := window, 0
+	for next < n {
+		for free == 0 || len(sink.slots) > 0 {
+			free += <-sink.slots
+		}
+		k := min(free, n-next)
+		for i := range batch[:k] {
+			batch[i].ID = uint64(next + i)
+		}
+		for done := 0; done < k; {
+			m, err := s.Submit(ctx, batch[done:k])
+			if err != nil {
+				t.Fatal(err)
+			}
+			done += m
+		}
+		next += k
+		free -= k
+	}
+	select {
+	case <-sink.all:
+	case <-ctx.Done():
+		t.Fatalf("%d of %d acked", sink.done, n)
+	}
+	acked := time.Since(began)
+	received.Wait()
+	took, busy := time.Since(began), cpu()-used
+	slices.Sort(sink.took)
+	t.Logf("%-9s %s window %d size %d: acked %.0f/s, received %.0f/s, ack p50 %d us, p99 %d us, CPU %.2f us/msg, bad %d", a.Peer().Product, cfg.Client, window, size,
+		float64(n)/acked.Seconds(), float64(n)/took.Seconds(), sink.took[n/2]/1000, sink.took[n*99/100]/1000, float64(busy.Microseconds())/float64(n), sink.bad)
+	for i, shut := range []func(context.Context) error{s.Close, r.Close, a.Close, b.Close} {
+		began := time.Now()
+		if err := shut(ctx); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > 100*time.Millisecond {
+			t.Logf("close %d took %v", i, d)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (r *run) config() config {
 		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
 		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
 		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: "library",
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.client.String(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)

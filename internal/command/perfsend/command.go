@@ -23,6 +23,7 @@ type options struct {
 	live cli.LiveFlags
 
 	style       link.Style
+	client      link.Client
 	rate        units.Rate
 	perProducer units.Rate
 	count       int64
@@ -102,5 +103,6 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 	cli.Group(cmd, "Connection", func(fs *pflag.FlagSet) {
 		o.conn.Register(fs, env)
 		fs.Var(&o.style, "address-style", "how queue:// and topic:// are written: auto, artemis, rabbitmq3, rabbitmq4, activemq, brokerj, verbatim")
+		fs.Var(&o.client, "client", "who runs sessions and links: own (instants of socket reads and writes), or library (go-amqp alone, as a second opinion)")
 	})
 }

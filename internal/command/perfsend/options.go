@@ -138,7 +138,7 @@ func (r *run) configure() error {
 	r.link = link.Config{
 		URL: u, Hostname: c.Hostname, ContainerID: c.ContainerID, Timeout: c.Timeout, IdleTimeout: c.IdleTimeout,
 		TLS:   link.TLS{CAFile: c.TLSCA, CertFile: c.TLSCert, KeyFile: c.TLSKey, ServerName: c.TLSServerName, Insecure: c.TLSInsecure},
-		Style: r.o.style, Now: r.clock.Now, OnEvent: r.events.Add,
+		Style: r.o.style, Client: r.o.client, Now: r.clock.Now, OnEvent: r.events.Add,
 	}
 	if c.Timeout <= 0 {
 		return cli.Usagef("--timeout %v: must be above 0", c.Timeout)

@@ -116,6 +116,7 @@ type config struct {
 	StartNS    int64    `json:"start_ns"`
 	URL        string   `json:"url"`
 	Peer       string   `json:"peer_product"`
+	Client     string   `json:"client"`
 }
 
 // Three producers on two addresses share a schedule of 2000/s: 400 messages in
@@ -164,17 +165,28 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// A closed loop shares -n with its remainder, and is labelled as such.
+// A closed loop shares -n with its remainder, and is labelled as such; both
+// clients do.
 func TestClosedLoop(t *testing.T) {
 	t.Parallel()
+	for _, client := range []string{"own", "library"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			testClosedLoop(t, client)
+		})
+	}
+}
+
+func testClosedLoop(t *testing.T, client string) {
+	t.Helper()
 	_, url := startBroker(t, broker.Config{})
 	s := newSession(t)
-	if code := s.run("-u " + url + " -n 1001 --max-pending 10 --producers 2 --connections 1 -q -o " + s.log + " queue://a"); code != 0 || s.stderr.Len() > 0 {
+	if code := s.run("--client " + client + " -u " + url + " -n 1001 --max-pending 10 --producers 2 --connections 1 -q -o " + s.log + " queue://a"); code != 0 || s.stderr.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, &s.stderr)
 	}
 	r := s.read(t)
 	var c config
-	if _, err := r.meta.JSON(format.KeyConfig, &c); err != nil || c.Loop != "closed" || r.meta[format.KeyStop] != "count" {
+	if _, err := r.meta.JSON(format.KeyConfig, &c); err != nil || c.Loop != "closed" || c.Client != client || r.meta[format.KeyStop] != "count" {
 		t.Errorf("%+v, %v, stopped by %s", c, err, r.meta[format.KeyStop])
 	}
 	of := map[int32]int{}
@@ -326,6 +338,7 @@ func TestRefused(t *testing.T) {
 		{"--idle-timeout 1s queue://a", 2, "idle timeout 1s: at least 4s"},
 		{"--tls-ca x queue://a", 2, "amqps"},
 		{"--address-style x queue://a", 2, "address style"},
+		{"--client x queue://a", 2, "own or library"},
 		{"--rate-per-producer 1G --producers 2 queue://a", 2, "at most 1G"},
 		{"queue://", 2, "has no name"},
 		{"-n 1 -o " + exists + " queue://a", 1, "refused to overwrite"},

@@ -46,7 +46,7 @@ func (r *run) config() config {
 		DurationNS: int64(o.duration), Size: int64(o.size), MaxPending: o.maxPending, Addresses: r.addresses,
 		Producers: r.producers, Connections: r.connections, WarmupNS: int64(o.warmup), DrainNS: int64(o.drain),
 		StartNS: r.start, Durable: o.durable, Presettled: o.presettled, URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: "library",
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.client.String(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)

@@ -32,6 +32,9 @@ type Accounting struct {
 	Reordered   int64 `json:"reordered"`
 	Redelivered int64 `json:"redelivered"` // deliveries with a delivery-count above 0
 	Foreign     int64 `json:"foreign"`     // deliveries without a stamp of ours, as the receivers counted them
+	// Returned counts deliveries that a receiver gave back when it stopped,
+	// without having begun with them; they are no arrivals.
+	Returned int64 `json:"returned"`
 	// Unlogged counts messages that arrived although no send log knows them.
 	Unlogged int64 `json:"unlogged"`
 	// Resent counts transmissions that repeat an earlier attempt.
@@ -103,6 +106,7 @@ type gap struct {
 func (j *Joiner) newAccounting() Accounting {
 	acc := Accounting{Run: j.run, lost: map[int32]int64{}, arrived: map[subKey]int64{}, orphanSenders: map[int32]int64{}}
 	acc.OtherRuns.Received = j.arrivals.foreignRuns
+	acc.Returned = j.arrivals.returned
 	return acc
 }
 

@@ -24,6 +24,7 @@ type arrivals struct {
 	groups map[producerKey]*group
 
 	foreignRuns int64 // deliveries of other runs
+	returned    int64 // deliveries that the receiver gave back without beginning with them
 }
 
 // group is the slice of arrivals.order that belongs to one producer, with the
@@ -68,6 +69,10 @@ func (a *arrivals) load(index int32, in *input, run string, subs *subscriptions,
 				a.foreignRuns++
 				continue
 			}
+			if returned(&b, i) {
+				a.returned++
+				continue
+			}
 			if len(a.input) == math.MaxInt32 {
 				return fmt.Errorf("%s: more than %d deliveries", in.log.Name(), math.MaxInt32)
 			}
@@ -76,6 +81,17 @@ func (a *arrivals) load(index int32, in *input, run string, subs *subscriptions,
 			a.sub = append(a.sub, subs.of(&b, i))
 		}
 	}
+}
+
+// returned reports whether a receiver that stopped gave the delivery back
+// untouched: it was in its prefetch, no consumer had it. It is neither an
+// arrival nor, when it comes again, the first of two copies.
+func returned(b *format.Recv, i int) bool {
+	if b.Started[i] != format.Null {
+		return false
+	}
+	outcome, _ := b.Outcome.At(i)
+	return outcome == format.Released
 }
 
 // recvCodes translates the dictionary codes of one log into those of arrivals.

@@ -213,3 +213,23 @@ func TestClocks(t *testing.T) {
 		t.Errorf("other boot: received %d ± %d (%s, %d negative); want -4, NULL, unknown, 1", rows[0].Received, rows[0].Bound, acc.Clock.Source, acc.Clock.Negative)
 	}
 }
+
+// What a receiver that stopped gave back is no arrival, and its next delivery
+// no duplicate.
+func TestReturnedDeliveries(t *testing.T) {
+	t.Parallel()
+	l := &logs{t: t}
+	l.send(sendRow{sender: 1, seq: 0, sent: 1, acked: 2}, sendRow{sender: 1, seq: 1, sent: 1001, acked: 1002})
+	l.recv(
+		recvRow{sender: 1, seq: 0, receiver: 8, received: 100, outcome: format.Released},
+		recvRow{sender: 1, seq: 1, receiver: 8, received: 1100, outcome: format.Released},
+	)
+	l.recv(recvRow{sender: 1, seq: 0, receiver: 9, received: 200, deliveryCount: 1})
+	rows, acc := l.join(join.Options{})
+	if acc.Received != 1 || acc.Duplicate != 0 || acc.Returned != 2 || acc.Lost != 1 {
+		t.Errorf("received %d, duplicate %d, returned %d, lost %d; want 1 0 2 1", acc.Received, acc.Duplicate, acc.Returned, acc.Lost)
+	}
+	if rows[0].Received != 200 {
+		t.Errorf("seq 0 received at %d, want 200: the delivery that was kept", rows[0].Received)
+	}
+}

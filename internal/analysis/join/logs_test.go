@@ -102,7 +102,11 @@ func recvBatch(rows []recvRow) *format.Recv {
 		b.Sent = append(b.Sent, 1000*r.seq+1)
 		b.BrokerIn = append(b.BrokerIn, format.Null)
 		b.Received = append(b.Received, r.received)
-		b.Started = append(b.Started, format.Null)
+		if r.outcome == format.Released {
+			b.Started = append(b.Started, format.Null)
+		} else {
+			b.Started = append(b.Started, r.received+1)
+		}
 		b.Settled = append(b.Settled, format.Null)
 		str(&b.Outcome, or(r.outcome, format.Accepted))
 		b.DeliveryCount = append(b.DeliveryCount, r.deliveryCount)

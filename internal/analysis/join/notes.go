@@ -19,6 +19,9 @@ func (j *Joiner) notes() []string {
 	if j.acc.Lost > 0 {
 		notes = append(notes, j.whyLost())
 	}
+	if n := j.acc.Returned; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d deliveries were given back untouched when a receiver stopped; they do not count as received", n))
+	}
 	if n := j.acc.OtherRuns.Received; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d deliveries of other runs were left out", n))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/units"
 )
@@ -19,13 +19,11 @@ const tool = "perf-recv"
 
 // options are the flags.
 type options struct {
-	conn cli.ConnFlags
+	conn connect.Flags
 	run  cli.RunFlags
 	log  cli.LogFlags
 	live cli.LiveFlags
 
-	style       link.Style
-	client      link.Client
 	count       int64
 	duration    time.Duration
 	idle        time.Duration
@@ -98,11 +96,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")
 		o.live.Register(fs, env)
 	})
-	cli.Group(cmd, "Connection", func(fs *pflag.FlagSet) {
-		o.conn.Register(fs, env)
-		fs.Var(&o.style, "address-style", "how queue:// and topic:// are written: auto, artemis, rabbitmq3, rabbitmq4, activemq, brokerj, verbatim")
-		fs.Var(&o.client, "client", "who runs sessions and links: own (instants of socket reads and writes), or library (go-amqp alone, as a second opinion)")
-	})
+	o.conn.Register(cmd, env)
 }
 
 // ackEvery is a number of messages, or auto: 0.

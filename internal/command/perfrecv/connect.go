@@ -2,37 +2,30 @@ package perfrecv
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp/link"
-	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/load/recorder"
 )
 
 // connect opens every connection and every link before anything is counted.
 func (r *run) connect(ctx context.Context) error {
-	r.conns = make([]*link.Conn, r.connections)
-	err := cli.Parallel(ctx, r.connections, dialling, func(ctx context.Context, i int) (err error) {
-		r.conns[i], err = link.Dial(ctx, r.link, int32(i))
+	var err error
+	if r.conns, err = connect.Dial(ctx, r.link, r.connections); err != nil {
+		return connect.Explain(ctx, err)
+	}
+	r.links = make([]receiver, r.consumers)
+	err = connect.Each(ctx, r.consumers, func(ctx context.Context, k int) error {
+		l, err := r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
+		if err == nil {
+			r.links[k] = l
+		}
 		return err
 	})
-	if err == nil {
-		r.links = make([]receiver, r.consumers)
-		err = cli.Parallel(ctx, r.consumers, dialling, func(ctx context.Context, k int) error {
-			l, err := r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
-			if err == nil {
-				r.links[k] = l
-			}
-			return err
-		})
-	}
-	if err != nil && ctx.Err() != nil {
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before everything was attached")}
-	}
-	return err
+	return connect.Explain(ctx, err)
 }
 
 // address returns the address of a consumer.
@@ -85,25 +78,9 @@ func (r *run) subscriptions() []format.Subscription {
 	return list
 }
 
-// disconnect closes links and connections, each with a deadline of its own. The
-// log is closed before: some brokers do not answer, and that changes neither the
-// log nor the exit status.
+// disconnect closes everything. The log is closed by then.
 func (r *run) disconnect() {
-	ctx, cancel := context.WithTimeout(context.Background(), closing)
-	defer cancel()
-	err := cli.Parallel(ctx, len(r.links), dialling, func(ctx context.Context, k int) error {
-		if r.links[k] == nil {
-			return nil
-		}
-		return r.links[k].Close(ctx)
-	})
-	err = errors.Join(err, cli.Parallel(ctx, len(r.conns), dialling, func(ctx context.Context, i int) error {
-		if r.conns[i] == nil {
-			return nil
-		}
-		return r.conns[i].Close(ctx)
-	}))
-	if err != nil && r.failure == nil && !r.o.live.Quiet {
+	if err := connect.Close(r.links, r.conns); err != nil && r.failure == nil && !r.o.live.Quiet {
 		fmt.Fprintf(r.env.Stderr, "%s: while closing: %v\n", tool, err)
 	}
 }

@@ -112,8 +112,8 @@ func (t *totals) summary(reason string, whole bool) {
 		fmt.Fprintf(&b, "  transfer   %s  (sent to received)\n", s.Transfer.Long())
 		fmt.Fprintf(&b, "  e2e        %s  (intended to received)\n", s.E2E.Long())
 	}
-	if size := r.fileSize(); whole && size >= 0 {
-		fmt.Fprintf(&b, "  log: %s, %s rows\n", r.target, units.Thousands(s.Rows))
+	if size := r.target.Size(); whole && size >= 0 {
+		fmt.Fprintf(&b, "  log: %s, %s rows\n", r.target.Name, units.Thousands(s.Rows))
 	}
 	fmt.Fprint(r.env.Stderr, b.String())
 }

@@ -67,31 +67,10 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 
 // configure makes the configuration of the connections.
 func (r *run) configure() error {
-	c := &r.o.conn
-	u, err := link.ParseURL(c.URL())
-	if err != nil {
-		return cli.Usagef("--url: %w", err)
-	}
-	password, err := c.Password()
-	if err != nil {
-		return err
-	}
-	if c.User != "" {
-		u = u.WithUser(c.User, password)
-	}
 	r.clock = timestamp.NewClock()
-	r.link = link.Config{
-		URL: u, Hostname: c.Hostname, ContainerID: c.ContainerID, Timeout: c.Timeout, IdleTimeout: c.IdleTimeout,
-		TLS:   link.TLS{CAFile: c.TLSCA, CertFile: c.TLSCert, KeyFile: c.TLSKey, ServerName: c.TLSServerName, Insecure: c.TLSInsecure},
-		Style: r.o.style, Client: r.o.client, Now: r.clock.Now, OnEvent: r.events.Add,
-	}
-	if c.Timeout <= 0 {
-		return cli.Usagef("--timeout %v: must be above 0", c.Timeout)
-	}
-	if err := r.link.Check(); err != nil {
-		return cli.Usagef("%w", err)
-	}
-	return nil
+	var err error
+	r.link, err = r.o.conn.Config(r.clock, r.events.Add)
+	return err
 }
 
 // newRun returns a run for a log in which nothing tells one.

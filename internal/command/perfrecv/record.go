@@ -3,7 +3,6 @@ package perfrecv
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"amqpperf/format"
@@ -44,7 +43,7 @@ func (r *run) config() config {
 		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
 		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
 		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.client.String(),
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)
@@ -68,15 +67,15 @@ func (r *run) record() error {
 		return err
 	}
 	r.rec, err = recorder.NewRecv(recorder.Options{
-		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
 		Process: r.receiverID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.group.Stop(consume.StopError, err) },
 	})
 	if err != nil {
 		return err
 	}
-	if r.made && !r.o.live.Quiet {
-		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target)
+	if r.target.Made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target.Name)
 	}
 	r.makeConsumers()
 	r.events.Attach(r.rec.Event)
@@ -137,14 +136,6 @@ func counters(s *live.Recv) map[string]int64 {
 		"rows": s.Rows, "received": s.Received, "other_run": s.OtherRun, "foreign": s.Foreign,
 		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
 	}
-}
-
-// fileSize returns the size of the log in bytes, −1 if it is no file.
-func (r *run) fileSize() int64 {
-	if st, err := os.Stat(r.target); err == nil && st.Mode().IsRegular() {
-		return st.Size()
-	}
-	return -1
 }
 
 // runCounter counts the rows of each run in one lane; a hostile queue does not

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
-	"time"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/load/events"
 	"amqpperf/internal/load/recorder"
@@ -38,8 +38,7 @@ type run struct {
 	link        link.Config
 	events      events.Log
 
-	target string
-	made   bool // the name is ours
+	target connect.Target
 	conns  []*link.Conn
 	links  []receiver
 	list   []*consume.Consumer
@@ -59,7 +58,8 @@ type run struct {
 // run receives, and closes the log whatever happened.
 func (r *run) run(ctx context.Context) error {
 	r.receiverID = rand.Int32()
-	if err := r.openTarget(); err != nil {
+	var err error
+	if r.target, err = connect.OpenTarget(r.env, &r.o.log, tool, r.clock); err != nil {
 		return err
 	}
 	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait}, r.consumers)
@@ -81,22 +81,6 @@ func (r *run) run(ctx context.Context) error {
 	}
 	defer remove()
 	return r.finish(r.receive())
-}
-
-// openTarget decides where the log goes and refuses what is in the way before
-// anything is received; the recorder does so again.
-func (r *run) openTarget() error {
-	target, made, err := r.o.log.Target(r.env, tool, r.clock.Time(r.clock.Now()))
-	if err != nil {
-		return err
-	}
-	r.target, r.made = target, made
-	if target != "-" && !r.o.log.Force {
-		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
-			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
-		}
-	}
-	return nil
 }
 
 // receive runs the consumers to their end and returns what they counted.
@@ -148,9 +132,3 @@ func (r *run) writeReady() (remove func(), err error) {
 	}
 	return func() { _ = os.Remove(name) }, nil // it may be gone already
 }
-
-// dialling bounds how many connections are opened or closed at the same time.
-const dialling = 32
-
-// closing bounds the shutdown of all connections together.
-const closing = 15 * time.Second

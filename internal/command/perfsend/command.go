@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/units"
 )
 
@@ -17,13 +17,11 @@ const tool = "perf-send"
 
 // options are the flags.
 type options struct {
-	conn cli.ConnFlags
+	conn connect.Flags
 	run  cli.RunFlags
 	log  cli.LogFlags
 	live cli.LiveFlags
 
-	style       link.Style
-	client      link.Client
 	rate        units.Rate
 	perProducer units.Rate
 	count       int64
@@ -100,9 +98,5 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.run.Register(fs, env, "name of this run in every row (default $PERF_RUN, else a new UUID)")
 		o.live.Register(fs, env)
 	})
-	cli.Group(cmd, "Connection", func(fs *pflag.FlagSet) {
-		o.conn.Register(fs, env)
-		fs.Var(&o.style, "address-style", "how queue:// and topic:// are written: auto, artemis, rabbitmq3, rabbitmq4, activemq, brokerj, verbatim")
-		fs.Var(&o.client, "client", "who runs sessions and links: own (instants of socket reads and writes), or library (go-amqp alone, as a second opinion)")
-	})
+	o.conn.Register(cmd, env)
 }

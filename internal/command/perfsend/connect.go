@@ -2,34 +2,24 @@ package perfsend
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"amqpperf/internal/amqp/link"
-	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/produce"
 	"amqpperf/internal/load/recorder"
 	"amqpperf/internal/load/schedule"
 )
 
-// dialling bounds how many connections are opened or closed at the same time: a
-// broker's backlog of new connections is short.
-const dialling = 32
-
 // connect opens every connection and every link before anything is sent.
 func (r *run) connect(ctx context.Context) error {
-	r.conns = make([]*link.Conn, r.connections)
-	err := cli.Parallel(ctx, r.connections, dialling, func(ctx context.Context, i int) (err error) {
-		r.conns[i], err = link.Dial(ctx, r.link, int32(i))
-		return err
-	})
-	if err != nil {
-		return explain(ctx, err)
+	var err error
+	if r.conns, err = connect.Dial(ctx, r.link, r.connections); err != nil {
+		return connect.Explain(ctx, err)
 	}
 	r.makeProducers()
 	r.links = make([]sender, r.producers)
-	err = cli.Parallel(ctx, r.producers, dialling, func(ctx context.Context, k int) error {
+	err = connect.Each(ctx, r.producers, func(ctx context.Context, k int) error {
 		p := r.list[k]
 		s, err := r.conns[k%r.connections].NewSender(ctx, link.SenderConfig{
 			Address: r.address(k), Body: p, Sink: p, MaxPending: r.o.maxPending,
@@ -41,15 +31,7 @@ func (r *run) connect(ctx context.Context) error {
 		r.links[k] = s
 		return r.checkSize(k)
 	})
-	return explain(ctx, err)
-}
-
-// explain turns the end of the context into what it means here.
-func explain(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before everything was connected")}
-	}
-	return err
+	return connect.Explain(ctx, err)
 }
 
 // checkSize compares with the peer's limit, so that the run does not fail at
@@ -94,28 +76,9 @@ type lane struct {
 
 func (l *lane) write(row *recorder.SendRow) { l.to.Append(row) }
 
-// disconnect closes links and connections, each with a deadline of its own. The
-// log is closed before: some brokers do not answer, and that changes neither the
-// log nor the exit status.
+// disconnect closes everything. The log is closed by then.
 func (r *run) disconnect() {
-	ctx, cancel := context.WithTimeout(context.Background(), closing)
-	defer cancel()
-	err := cli.Parallel(ctx, len(r.links), dialling, func(ctx context.Context, k int) error {
-		if r.links[k] == nil {
-			return nil
-		}
-		return r.links[k].Close(ctx)
-	})
-	err = errors.Join(err, cli.Parallel(ctx, len(r.conns), dialling, func(ctx context.Context, i int) error {
-		if r.conns[i] == nil {
-			return nil
-		}
-		return r.conns[i].Close(ctx)
-	}))
-	if err != nil && r.failure == nil && !r.o.live.Quiet {
+	if err := connect.Close(r.links, r.conns); err != nil && r.failure == nil && !r.o.live.Quiet {
 		fmt.Fprintf(r.env.Stderr, "%s: while closing: %v\n", tool, err)
 	}
 }
-
-// closing bounds the shutdown of all connections together.
-const closing = 15 * time.Second

@@ -109,8 +109,8 @@ func (t *totals) summary(whole bool) {
 	}
 	fmt.Fprintf(&b, "  send delay %s  (intended to sent)\n", s.Delay.Long())
 	fmt.Fprintf(&b, "  send ack   %s  (sent to acked)\n", s.Ack.Long())
-	if size := r.fileSize(); whole && size >= 0 {
-		fmt.Fprintf(&b, "  log: %s, %s rows, run %s\n", r.target, units.Thousands(s.Rows), r.runID)
+	if size := r.target.Size(); whole && size >= 0 {
+		fmt.Fprintf(&b, "  log: %s, %s rows, run %s\n", r.target.Name, units.Thousands(s.Rows), r.runID)
 	}
 	fmt.Fprint(r.env.Stderr, b.String())
 }

@@ -3,7 +3,6 @@ package perfsend
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"amqpperf/format"
 	"amqpperf/internal/cli"
@@ -46,7 +45,7 @@ func (r *run) config() config {
 		DurationNS: int64(o.duration), Size: int64(o.size), MaxPending: o.maxPending, Addresses: r.addresses,
 		Producers: r.producers, Connections: r.connections, WarmupNS: int64(o.warmup), DrainNS: int64(o.drain),
 		StartNS: r.start, Durable: o.durable, Presettled: o.presettled, URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.client.String(),
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)
@@ -68,15 +67,15 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 		return nil, err
 	}
 	rec, err := recorder.NewSend(recorder.Options{
-		Target: r.target, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
 		Run: r.runID, Process: r.senderID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.end(stopError, err) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if r.made && !r.o.live.Quiet {
-		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target)
+	if r.target.Made && !r.o.live.Quiet {
+		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target.Name)
 	}
 	for k, l := range r.lanes {
 		l.to = rec.NewLane(r.list[k].Provisional)
@@ -139,12 +138,4 @@ func counters(s *live.Send) map[string]int64 {
 		"presettled": s.Presettled, "unsettled": s.Unsettled, "failed": s.Failed, "unsent": s.Unsent,
 		"stray_answers": s.Stray,
 	}
-}
-
-// fileSize returns the size of the log in bytes, −1 if it is no file.
-func (r *run) fileSize() int64 {
-	if st, err := os.Stat(r.target); err == nil && st.Mode().IsRegular() {
-		return st.Size()
-	}
-	return -1
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"time"
 
-	"amqpperf/format"
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/events"
 	"amqpperf/internal/load/pace"
 	"amqpperf/internal/load/produce"
@@ -50,8 +49,7 @@ type run struct {
 	link        link.Config
 	events      events.Log
 
-	target string
-	made   bool // the name is ours
+	target connect.Target
 	conns  []*link.Conn
 	list   []*produce.Producer
 	links  []sender
@@ -71,7 +69,8 @@ type run struct {
 // run sends, and closes the log whatever happened.
 func (r *run) run(ctx context.Context) error {
 	r.senderID = rand.Int32()
-	if err := r.openTarget(); err != nil {
+	var err error
+	if r.target, err = connect.OpenTarget(r.env, &r.o.log, tool, r.clock); err != nil {
 		return err
 	}
 	interrupted, release := r.env.Interruptible(ctx)
@@ -107,22 +106,6 @@ func (r *run) run(ctx context.Context) error {
 	defer stopWatching()
 	r.await(interrupted)
 	return r.finish(rec, r.send(drain))
-}
-
-// openTarget decides where the log goes and refuses what is in the way before
-// anything is sent; the recorder does so again.
-func (r *run) openTarget() error {
-	target, made, err := r.o.log.Target(r.env, tool, r.clock.Time(r.clock.Now()))
-	if err != nil {
-		return err
-	}
-	r.target, r.made = target, made
-	if target != "-" && !r.o.log.Force {
-		if st, err := os.Lstat(target); err == nil && st.Mode().IsRegular() {
-			return fmt.Errorf("%s: %w (--force replaces it)", target, format.ErrExists)
-		}
-	}
-	return nil
 }
 
 // newPacer makes the pacer of an open loop; the returned function frees its timer.

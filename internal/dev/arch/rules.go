@@ -46,7 +46,9 @@ func arrows() []arrow {
 		{"internal/load/schedule", []string{}},
 		{"internal/load/**", []string{"internal/load/**", "internal/amqp"}},
 		{"internal/analysis/**", []string{"internal/analysis/**"}},
-		{"internal/command/*", []string{"internal/cli", "internal/load/**", "internal/analysis/**", "internal/amqp/**"}},
+		// What the commands that load a broker share.
+		{"internal/command/connect", []string{"internal/cli", "internal/amqp", "internal/amqp/link"}},
+		{"internal/command/*", []string{"internal/cli", "internal/command/connect", "internal/load/**", "internal/analysis/**", "internal/amqp/**"}},
 		{"cmd/*", []string{"internal/command/*", "internal/cli"}},
 		{"internal/dev/**", []string{"**"}},
 	}

@@ -87,7 +87,7 @@ type Consumer struct {
 	cfg     Config
 	anchor  timestamp.Anchor
 	senders map[int32]timestamp.Anchor // of Run alone
-	run     string                     // of the last stamp: one string for all rows
+	parser  timestamp.Parser           // of Run alone: one string for all rows of a run
 
 	mu      sync.Mutex
 	pending []delivery // begun with and not settled, IDs without gaps
@@ -155,7 +155,7 @@ func (c *Consumer) broken(err error) error {
 func (c *Consumer) handle(link Link, batch []amqp.Delivery, begin bool) error {
 	for i := range batch {
 		d := &batch[i]
-		stamp, err := timestamp.Parse(d.Body)
+		stamp, err := c.parser.Parse(d.Body)
 		if err != nil {
 			if err := c.handleForeign(link, d, err); err != nil {
 				return err
@@ -176,17 +176,14 @@ func (c *Consumer) handle(link Link, batch []amqp.Delivery, begin bool) error {
 
 // take puts a delivery where it belongs and reports whether it is time to settle.
 func (c *Consumer) take(d *amqp.Delivery, stamp *timestamp.Stamp, begin bool) bool {
-	if stamp.Run != c.run {
-		c.run = stamp.Run
-	}
 	row := recorder.RecvRow{
-		Run: c.run, Sender: stamp.Sender, Producer: stamp.Producer, Attempt: stamp.Attempt, Seq: stamp.Seq,
+		Run: stamp.Run, Sender: stamp.Sender, Producer: stamp.Producer, Attempt: stamp.Attempt, Seq: stamp.Seq,
 		Consumer: c.cfg.Consumer, Size: int32(len(d.Body)), Connection: c.cfg.Connection, DeliveryCount: int32(min(d.DeliveryCount, 1<<31-1)),
 		Destination: c.cfg.Destination, Subscription: c.cfg.Subscription,
 		Intended: stamp.Intended, Sent: stamp.Sent, BrokerIn: d.BrokerIn, Received: d.Received,
 		Started: format.Null, Settled: format.Null, Outcome: format.Unsettled,
 	}
-	mine := c.cfg.Run == "" || c.run == c.cfg.Run
+	mine := c.cfg.Run == "" || stamp.Run == c.cfg.Run
 	if !begin || (mine && !c.cfg.Group.admit(d.Received)) {
 		c.leave(d, row)
 		return false

@@ -42,6 +42,9 @@ func roundTrip(t *testing.T, u URL, n int, size int32) {
 	ctx := limit(t)
 	a, b := dial(t, config(t, u), 0), dial(t, config(t, u), 1)
 	t.Logf("peer: %+v", a.Peer())
+	if size > maxFrameSize && a.Peer().Product == "" {
+		t.Skip("the example broker of Proton C damages messages that come in several reads")
+	}
 	address, sink := queue(t), newLedger(t)
 	r, err := b.NewReceiver(ctx, ReceiverConfig{Address: address, Credit: 100})
 	if err != nil {

@@ -50,10 +50,16 @@ func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
 	cfg = cfg.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
+	socket, err := dialNet(ctx, cfg)
+	return open(ctx, cfg, index, socket, err)
+}
+
+// open opens a connection on a socket, unless there is an error already. cfg has
+// its defaults.
+func open(ctx context.Context, cfg Config, index int32, socket net.Conn, err error) (*Conn, error) {
 	c := &Conn{cfg: cfg, index: index, container: fmt.Sprintf("%s-%d", randomName(cfg.ContainerID), index)}
-	raw, err := dialNet(ctx, cfg)
 	if err == nil {
-		c.carry(raw)
+		c.carry(socket)
 		c.inner, err = goamqp.NewConn(ctx, c.net, c.options())
 	}
 	if err != nil {

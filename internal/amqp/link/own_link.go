@@ -185,52 +185,53 @@ func (l *ownLink) ask(s *ownSession, self attachment, a wire.Attach) (err error)
 func (l *ownLink) forget() {
 	l.p.mu.Lock()
 	l.closing = true
+	l.ep.Detach(true, nil)
 	l.leave()
 	l.p.mu.Unlock()
 	l.p.flushSoon()
 }
 
-// leave detaches the link and, if it was the last of its session, ends that;
+// leave ends the session if no other link is on it, and reports whether it did;
 // plane.mu is held.
-func (l *ownLink) leave() {
-	if l.p.gone != nil {
-		return
-	}
-	l.ep.Detach(true, nil)
+func (l *ownLink) leave() bool {
 	for _, other := range l.session.links {
 		if other != l && !other.over && !other.closing {
-			return
+			return false
 		}
 	}
 	l.session.ep.End(nil)
+	return true
 }
 
-// shut waits until the peer has answered detach and end, or ctx is done. The frames
-// must be in the output.
+// shut detaches the link and ends its session if it is the last there, waiting for
+// each answer until ctx is done. An end that comes together with the detach of a
+// receiver is not answered by RabbitMQ.
 func (l *ownLink) shut(ctx context.Context) {
+	l.p.mu.Lock()
+	l.ep.Detach(true, nil)
+	over := l.over
+	l.p.mu.Unlock()
 	if l.p.takeTurn(ctx) != nil {
 		return
 	}
 	l.p.flush()
-	for {
-		l.p.mu.Lock()
-		over := l.over
-		l.p.mu.Unlock()
-		if over {
-			break
-		}
+	for !over {
 		select {
 		case <-l.wake:
 		case <-ctx.Done():
 			return
 		}
+		l.p.mu.Lock()
+		over = l.over
+		l.p.mu.Unlock()
 	}
 	l.p.mu.Lock()
-	ending := l.session.ep.Over()
+	last := l.leave()
 	l.p.mu.Unlock()
-	if !ending {
-		return // other links are on it
+	if !last || l.p.takeTurn(ctx) != nil {
+		return
 	}
+	l.p.flush()
 	select {
 	case <-l.session.over:
 	case <-ctx.Done():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/endpoint"
@@ -17,7 +18,9 @@ type ownReceiver struct {
 	ownLink
 	cfg    ReceiverConfig
 	once   sync.Once
-	closed chan struct{} // closed when everything is reported
+	closed chan struct{} // closed when the end of the link was told
+
+	reported atomic.Bool // the end of the link, to OnEvent
 
 	// Under plane.mu.
 	queue       arrivals
@@ -135,7 +138,9 @@ func (r *ownReceiver) tell() {
 		r.p.mu.Lock()
 		e := r.because("receive")
 		r.p.mu.Unlock()
-		r.report(e)
+		if !r.reported.Swap(true) {
+			r.report(e)
+		}
 		close(r.closed)
 	}
 	r.poke()
@@ -259,7 +264,7 @@ func (r *ownReceiver) Stop(context.Context) error {
 }
 
 // Close implements receiving. What is here and not settled is released, in one
-// write with detach and end. The link is never drained: RabbitMQ 3.10 crashes its
+// write with the detach. The link is never drained: RabbitMQ 3.10 crashes its
 // queue then, and others do not answer.
 func (r *ownReceiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
@@ -271,19 +276,15 @@ func (r *ownReceiver) Close(ctx context.Context) error {
 		if r.closing {
 			r.ep.Settle(0, math.MaxInt64, wire.StateOf(wire.CodeReleased))
 		}
-		r.leave()
+		r.poke() // a Receive that waits
+		r.p.mu.Unlock()
+		r.shut(ctx)
+		r.p.mu.Lock()
 		over := r.over
 		r.p.mu.Unlock()
-		r.poke() // a Receive that waits
-		if !over {
-			r.shut(ctx)
-		}
-		r.p.mu.Lock()
-		over = r.over
-		r.p.mu.Unlock()
 		if over {
-			<-r.closed
-		} else {
+			<-r.closed // the reader is about to
+		} else if !r.reported.Swap(true) {
 			r.report(nil)
 		}
 	})

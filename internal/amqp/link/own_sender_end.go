@@ -157,7 +157,6 @@ func (s *ownSender) Close(ctx context.Context) error {
 		s.p.mu.Lock()
 		s.closing = !s.over
 		s.poke() // a Submit that waits
-		s.leave()
 		s.p.mu.Unlock()
 		answer, stop := s.p.conn.closeDeadline(context.WithoutCancel(ctx))
 		defer stop()

@@ -156,7 +156,7 @@ func eventColumns() []Column {
 func sampleColumns() []Column {
 	return []Column{
 		{"at", Int64, false, instant, "when it was taken"},
-		{"what", String, false, "", "quantity and unit: tool.cpu_seconds, tool.rss_bytes, host.steal_share …"},
+		{"what", String, false, "", "quantity and unit: tool.cpu_ns, tool.rss_bytes, host.cpu_steal_ppm …"},
 		{"value", Int64, false, "as named by what", "the value, an integer in the unit that what names"},
 	}
 }

@@ -30,9 +30,9 @@ const maxTicks = 1 << 16
 // dear, 1000 ticks a second took 3 to 6 % of a core (BenchmarkHiccups); a bare
 // thread that blocks in read on the same timerfd took 4 %, so that this is the
 // kernel's and the hypervisor's price of waking so often. All other sampling
-// takes 0.02 % with 16 connections (BenchmarkSample). Where 4 % is too much,
-// HiccupEvery of 10 ms costs a tenth: what lasts longer is still seen always,
-// what lasts d ms in d of 10 cases.
+// takes 0.02 % with 16 connections (BenchmarkSample). So the default is 10 ms,
+// a tenth of that: what lasts longer is still seen always, what lasts d ms in d
+// of 10 cases. 1 ms is for machines with cores to spare.
 type hiccups struct {
 	clock *timestamp.Clock
 	every int64

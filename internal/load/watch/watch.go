@@ -32,7 +32,7 @@ type Options struct {
 	Clock *timestamp.Clock // required
 	// Every is the interval of samples; 0 is 1 s.
 	Every time.Duration
-	// HiccupEvery is how often the hiccup goroutine wakes; 0 is 1 ms, a
+	// HiccupEvery is how often the hiccup goroutine wakes; 0 is 10 ms, a
 	// negative value means never. Each wake costs some 5–50 µs of CPU, by host:
 	// nearly all that watching costs.
 	HiccupEvery time.Duration
@@ -46,7 +46,7 @@ func (o *Options) setDefaults() {
 		o.Every = time.Second
 	}
 	if o.HiccupEvery == 0 {
-		o.HiccupEvery = time.Millisecond
+		o.HiccupEvery = 10 * time.Millisecond
 	}
 	if o.ProcRoot == "" {
 		o.ProcRoot = "/proc"

@@ -1,7 +1,5 @@
 package stats
 
-import "math"
-
 // BusyBins is Busy in bounded memory: messages are taken into bins of intended
 // time, at most 2²⁰ of them, whose width is the smallest power of two ns that
 // is enough. A bin begins a busy period only if nothing was outstanding at its

@@ -53,6 +53,9 @@ type Accounting struct {
 	Clock struct {
 		Source string `json:"source"`
 	} `json:"clock"`
+	// Part says that the rows are a selection of those that were accounted for:
+	// the counts are not theirs.
+	Part bool `json:"part"`
 }
 
 func (s *Setup) account(meta format.Meta) (warnings []string) {
@@ -64,7 +67,9 @@ func (s *Setup) account(meta format.Meta) (warnings []string) {
 	if !ok {
 		return nil
 	}
-	s.Accounted = &acc
+	if !acc.Part {
+		s.Accounted = &acc
+	}
 	s.Foreign = acc.Foreign
 	s.OtherRuns = acc.OtherRuns.Sent + acc.OtherRuns.Received
 	s.ClockSource = acc.Clock.Source

@@ -15,7 +15,7 @@ import (
 type bench struct {
 	root, bin, out string // the repository, the folder of our programs, the folder of the results
 	tools          map[string]string
-	log            io.Writer
+	stderr         io.Writer
 
 	reps        int
 	seconds     float64
@@ -56,7 +56,7 @@ func (b *bench) discard(dir string, r *run) {
 		return
 	}
 	for _, name := range []string{"send.parquet", "recv.parquet"} {
-		os.Remove(filepath.Join(dir, name)) // one that is not there need not be removed
+		_ = os.Remove(filepath.Join(dir, name)) // one that is not there need not be removed
 	}
 }
 
@@ -143,7 +143,7 @@ func (b *bench) warm(ctx context.Context, k *broker, cases []*benchCase) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			fmt.Fprintf(b.log, "  (not counted)\n")
+			fmt.Fprintf(b.stderr, "  (not counted)\n")
 			if r.Error != "" {
 				return fmt.Errorf("warm-up of %s by %s: %s", k.name, v.tool, r.Error)
 			}
@@ -159,13 +159,13 @@ func (b *bench) once(ctx context.Context, k *broker, name string, rep int, v var
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r := run{Case: name, Broker: k.name, Param: v.param, Tool: v.tool, Rep: rep, At: time.Now().UTC(), Seconds: l.seconds, Warmup: l.warmup, Values: map[string]float64{}, Texts: map[string]string{}}
-	fmt.Fprintf(b.log, "%s %-11s %-11s %-18s %-34s #%d ", r.At.Format(time.TimeOnly), name, k.name, v.param, v.tool, rep+1)
+	fmt.Fprintf(b.stderr, "%s %-11s %-11s %-18s %-34s #%d ", r.At.Format(time.TimeOnly), name, k.name, v.param, v.tool, rep+1)
 	busy, theirs := machineCPU(), groupCPU(k.group)
 	err := v.run(ctx, l, &r)
 	if err != nil {
 		r.Error = err.Error()
 		r.Values = map[string]float64{}
-		fmt.Fprintf(b.log, "FAILED: %s\n", r.Error)
+		fmt.Fprintf(b.stderr, "FAILED: %s\n", r.Error)
 		return r
 	}
 	elapsed := time.Since(r.At)
@@ -178,6 +178,6 @@ func (b *bench) once(ctx context.Context, k *broker, name string, rep int, v var
 	if l.rate > 0 {
 		r.Values["share"] = 100 * r.Values["sent_per_s"] / l.rate
 	}
-	fmt.Fprintf(b.log, "%8.0f sent/s %8.0f received/s %7.1f us/msg\n", r.Values["sent_per_s"], r.Values["recv_per_s"], r.Values["cpu_us"])
+	fmt.Fprintf(b.stderr, "%8.0f sent/s %8.0f received/s %7.1f us/msg\n", r.Values["sent_per_s"], r.Values["recv_per_s"], r.Values["cpu_us"])
 	return r
 }

@@ -34,7 +34,7 @@ type options struct {
 }
 
 func flags() (*bench, options) {
-	b, o := &bench{log: os.Stderr, protonRate: map[string]float64{}}, options{}
+	b, o := &bench{stderr: os.Stderr, protonRate: map[string]float64{}}, options{}
 	var names []string
 	for _, c := range allCases() {
 		names = append(names, c.name)

@@ -150,6 +150,10 @@ func (t *perftestReader) result(l load, r *run) error {
 			r.Values[key+".50"], r.Values[key+".99"] = q[0], q[1]
 		}
 	}
-	r.Values["service.99_second"], r.Values["transit.99_second"] = ack, consumer
+	for key, v := range map[string]float64{"service.99_second": ack, "transit.99_second": consumer} {
+		if v > 0 { // without confirms there are none
+			r.Values[key] = v
+		}
+	}
 	return nil
 }

@@ -44,12 +44,13 @@ func start(ctx context.Context, dir, name string, watch func(time.Time, string),
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the copy of the child stays open; a log that was cut short shows when it is parsed
+	// The child's copies stay open; a log that was cut short shows when it is parsed.
+	defer func() { _ = out.Close() }()
 	errs, err := os.Create(filepath.Join(dir, name+".err"))
 	if err != nil {
 		return nil, err
 	}
-	defer errs.Close()
+	defer func() { _ = errs.Close() }()
 	p.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
@@ -192,7 +193,7 @@ func (l *lineWatch) Write(p []byte) (int, error) {
 
 // Close waits until the last line was handed over.
 func (l *lineWatch) Close() error {
-	l.pipe.Close() // never fails
+	_ = l.pipe.Close() // never fails
 	<-l.done
 	return l.file.Close()
 }

@@ -28,6 +28,10 @@ type Data struct {
 	Delivery  Stability // intended − received
 	Clock     Clock
 	Integrity Integrity
+	Bracket   Bracket
+	// Warmth is what MSER-5 says of the selected responses: what of them is
+	// still warm-up.
+	Warmth stats.Truncation
 }
 
 // Empty reports whether there were no rows.

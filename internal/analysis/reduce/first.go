@@ -24,6 +24,7 @@ type firstPass struct {
 	totals   [4]span // intended, sent, acked, received
 	s        values
 	press    *press
+	line     *timeline
 }
 
 // span counts instants and their extremes.
@@ -50,6 +51,7 @@ func newFirstPass(r *reducer) *firstPass {
 		f.dists[m] = stats.NewDistribution()
 	}
 	f.press = newPress(f.work)
+	f.line = newTimeline()
 	f.sel = r.data.Window
 	f.sel.First, f.sel.Last = math.MaxInt64, math.MinInt64
 	r.data.Clock.MinTransit = math.MaxInt64
@@ -158,6 +160,7 @@ func (f *firstPass) countSend(v *view, i int, out Outcome) {
 		f.answered = max(f.answered, v.Intended[i])
 	}
 	f.integrity(v, i, out)
+	f.line.add(v, i)
 }
 
 func (f *firstPass) integrity(v *view, i int, out Outcome) {

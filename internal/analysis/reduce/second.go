@@ -21,6 +21,8 @@ type secondPass struct {
 	stability *stabilityPass
 	s         values
 	press     *press
+	bracket   *bracketPass
+	several   bool // sending processes
 }
 
 func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
@@ -39,6 +41,8 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, s.axis.Bins)
 		}
 	}
+	s.several = f.severalSenders()
+	s.bracket = newBracketPass(f)
 	s.press = newPress(s.work)
 	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
 	s.tail = newTailPass(f.dists[Response])
@@ -59,6 +63,7 @@ func (p *secondPass) add(v *view) {
 // work takes in the values of a batch; it runs beside everything else of the
 // pass and has the selectors to itself.
 func (p *secondPass) work(s *sheet) {
+	p.bracket.work(s)
 	for m, selector := range p.selectors {
 		for i, v := range s.values[m] {
 			selector.Add(int(s.bins[m][i]), v)
@@ -90,8 +95,21 @@ func (p *secondPass) row(v *view, i int) {
 	}
 	bin := p.axis.Bin(v.Intended[i])
 	p.press.sheet.add(s, bin)
+	if p.bracket.on {
+		p.bracketRow(v, i, s)
+	}
 	p.tail.add(s, v.wait(i))
 	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
+}
+
+// bracketRow puts the lower end of a response beside it.
+func (p *secondPass) bracketRow(v *view, i int, s *values) {
+	switch {
+	case s.finite&(1<<Response) != 0:
+		p.press.sheet.lower = append(p.press.sheet.lower, s.v[Response]-p.bracket.lateness(v, i))
+	case s.infinite&(1<<Response) != 0:
+		p.press.sheet.lowerInfinite++
+	}
 }
 
 func (p *secondPass) sink(v *view, i int, s *values) {
@@ -128,5 +146,6 @@ func (p *secondPass) finish() error {
 	d.Tail = p.tail.finish()
 	d.Stalls = p.stalls.finish(d)
 	p.stability.finish(d, p.series)
+	p.bracket.finish(d, p.several, p.opt.Percentiles)
 	return nil
 }

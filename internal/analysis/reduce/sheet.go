@@ -7,6 +7,9 @@ type sheet struct {
 	values   [numMetrics][]int64
 	bins     [numMetrics][]int32 // of the values; second pass only
 	infinite [numMetrics][]int32 // bins of the infinite ones
+
+	lower         []int64 // lower ends of the bracket; second pass only
+	lowerInfinite int64
 }
 
 func (s *sheet) add(v *values, bin int) {
@@ -25,6 +28,7 @@ func (s *sheet) reset() {
 	for m := range s.values {
 		s.values[m], s.bins[m], s.infinite[m] = s.values[m][:0], s.bins[m][:0], s.infinite[m][:0]
 	}
+	s.lower, s.lowerInfinite = s.lower[:0], 0
 }
 
 // press works sheets off in a goroutine of its own while the next one is being

@@ -1,0 +1,136 @@
+package reduce
+
+import (
+	"amqpperf/internal/analysis/stats"
+)
+
+// rowsInOrder is up to how many messages are put into intended order one by
+// one; of more than that bins of intended time are made (stats.BusyBins).
+const rowsInOrder = stats.MaxBins
+
+// timeline puts all transmissions of all senders of a run into intended order,
+// whatever the order of the rows: perf-merge writes one producer after the
+// other. Up to rowsInOrder of them are held (24 bytes each) and sorted; more
+// are taken into bins.
+type timeline struct {
+	limit int
+	rows  []stats.Arrival
+	bins  *stats.BusyBins
+	n     int64
+
+	producers map[producer]*lastOf
+	last      *lastOf
+	lastKey   producer
+
+	resent   int64 // later attempts: what they do to the order is not known
+	unready  int64 // sent without ready
+	early    int64 // ready before intended
+	inverted int64 // in the order of the rows, ahead of one of the same producer that was intended before
+	unsorted int64 // rows of a producer that are not in intended order
+}
+
+// lastOf are the largest instants of a producer so far.
+type lastOf struct{ intended, ready, done int64 }
+
+func newTimeline() *timeline {
+	return &timeline{limit: rowsInOrder, producers: map[producer]*lastOf{}}
+}
+
+// arrivalOf is a primary row of a send log as a message at the entry of the system.
+func arrivalOf(v *view, i int) stats.Arrival {
+	a := stats.Arrival{Intended: v.Intended[i], Ready: v.Ready[i], Done: v.Acked[i]}
+	if !has(a.Ready) {
+		a.Ready = v.Sent[i] // later than ready can have been
+	}
+	if !has(a.Ready) || v.Attempt[i] > 0 {
+		a.Ready = a.Intended
+	}
+	if !has(a.Done) {
+		a.Done = stats.Never
+	}
+	return a
+}
+
+func (t *timeline) add(v *view, i int) {
+	a := arrivalOf(v, i)
+	t.n++
+	switch {
+	case v.Attempt[i] > 0:
+		t.resent++
+	case !has(v.Ready[i]) && has(v.Sent[i]):
+		t.unready++
+	case a.Ready < a.Intended:
+		t.early++
+	}
+	if v.Attempt[i] == 0 {
+		t.follow(producer{v.Sender[i], v.Producer[i]}, a)
+	}
+	if t.bins != nil {
+		t.bins.Add(a)
+		return
+	}
+	t.rows = append(t.rows, a)
+	if len(t.rows) > t.limit {
+		t.bins = stats.NewBusyBins(t.rows)
+		t.rows = nil
+	}
+}
+
+// follow looks at the order within one producer, which a bin does not hold.
+func (t *timeline) follow(who producer, a stats.Arrival) {
+	if t.last == nil || t.lastKey != who {
+		l := t.producers[who]
+		if l == nil {
+			l = &lastOf{a.Intended, a.Ready, a.Done}
+			t.producers[who] = l
+		}
+		t.last, t.lastKey = l, who
+	}
+	l := t.last
+	switch {
+	case a.Intended < l.intended:
+		t.unsorted++
+	case a.Intended > l.intended && (a.Ready < l.ready || a.Done < l.done):
+		t.inverted++
+	}
+	l.intended, l.ready, l.done = max(l.intended, a.Intended), max(l.ready, a.Ready), max(l.done, a.Done)
+}
+
+// maxBatches is how many batches MSER-5 looks at: of more messages each holds more than five.
+const maxBatches = 1 << 17
+
+// truncation finds the warm-up of the messages intended from ≤ t < to, and the
+// intended instant at which it ends. Call it before the busy periods are found.
+func (t *timeline) truncation(from, to int64, busy *stats.Busy) (cut stats.Truncation, end int64) {
+	var bins []stats.BatchMean
+	at := func(int) int64 { return from }
+	switch {
+	case busy != nil:
+		rows := busy.Arrivals()
+		var place []int64
+		for _, a := range rows {
+			if a.Intended >= from && a.Intended < to && a.Done != stats.Never {
+				bins = append(bins, stats.BatchMean{N: 1, Sum: float64(a.Done - a.Intended)})
+				place = append(place, a.Intended)
+			}
+		}
+		at = func(i int) int64 { return place[i] }
+	case t.bins != nil:
+		all, start := t.bins.Sums()
+		width := t.bins.Width()
+		var place []int64
+		for i, b := range all {
+			if begin := start + int64(i)*width; begin+width > from && begin < to {
+				bins = append(bins, b)
+				place = append(place, begin)
+			}
+		}
+		at = func(i int) int64 { return max(from, place[i]) }
+	}
+	batches, first := stats.Batches(bins, maxBatches)
+	cut = stats.MSER5(batches)
+	if cut.Cut < len(first) && cut.Cut > 0 {
+		return cut, at(first[cut.Cut])
+	}
+	return cut, from
+}

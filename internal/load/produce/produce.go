@@ -8,8 +8,10 @@
 // message, because the schedule can be asked for the instants again.
 //
 // The order of the instants of a message is fixed by construction: intended
-// comes from the schedule alone; ready from the pacer before any wait; sent is
-// read by the link after every wait; acked by the link's reader. A message is
+// comes from the schedule alone; ready is read before any wait, when the pacer
+// hands the message over and, if it need not wait, when it has come to the
+// producer's goroutine; sent is read by the link after every wait; acked by the
+// link's reader. A message is
 // registered before it is submitted, so an answer can never arrive for one
 // that is not known yet.
 //

@@ -89,6 +89,14 @@ func (p *Producer) due() int64 {
 }
 
 // register makes the next messages outstanding.
+//
+// Of a message of an open loop that had to wait for nothing but this program
+// (for its goroutine to run, or for the encoding of what was due before),
+// ready is now and not when the pacer woke: the way from the pacer to here is
+// the tool's own lateness, so it belongs to lag, and with it to the bracket
+// around the response time, and not to blocked. A message that did wait
+// for the window, credit, session or socket keeps the instant of the pacer,
+// because all of that wait is to be seen in blocked.
 func (p *Producer) register(due int64) []amqp.Message {
 	n := int(min(due, int64(p.window.free()), maxBatch))
 	if n > cap(p.batch) {
@@ -96,15 +104,19 @@ func (p *Producer) register(due int64) []amqp.Message {
 		p.batch, p.snaps = make([]amqp.Message, 0, size), make([]spent, 0, size)
 	}
 	p.batch, p.snaps = p.batch[:0], p.snaps[:0]
+	now := p.cfg.Clock.Now()
 	for range n {
 		intended, ready, snap := p.claim()
+		if !p.closed() && snap == p.waits.total {
+			ready = now
+		}
 		r := p.window.add(p.next)
 		r.intended, r.ready = intended, ready
 		p.batch = append(p.batch, amqp.Message{ID: uint64(p.next), Intended: intended, Seq: p.next, Size: p.cfg.Size})
 		p.snaps = append(p.snaps, snap)
 		p.next++
 	}
-	p.waits.submitting = p.cfg.Clock.Now()
+	p.waits.submitting = now
 	return p.batch
 }
 

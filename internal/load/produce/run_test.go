@@ -14,6 +14,7 @@ import (
 	"amqpperf/internal/load/produce"
 	"amqpperf/internal/load/recorder"
 	"amqpperf/internal/load/schedule"
+	"amqpperf/timestamp"
 )
 
 // In a closed loop a message is intended at the instant its slot became free.
@@ -268,6 +269,50 @@ func TestClosedLoopDrain(t *testing.T) {
 		r.run(t)
 		if rows := r.bySeq(t); len(rows) != 5 || rows[4].Outcome != format.Unsettled || r.server.clock.Now()-r.start != int64(time.Second) {
 			t.Errorf("%d rows after %d ns", len(rows), r.server.clock.Now()-r.start)
+		}
+	})
+}
+
+// The way from the pacer to the producer's goroutine is lag, not blocked, unless
+// the message waited for something else on that way.
+func TestReadyIsWhenTheProducerTakesIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := timestamp.NewClock()
+		start := clock.Now()
+		var rows []recorder.SendRow
+		s, err := schedule.NewConstant(1000, 1, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := produce.New(produce.Config{
+			Run: "r", Clock: clock, Size: 100, Filler: produce.Filler(100), Window: 1, Count: schedule.Unbounded, Schedule: s,
+			Write: func(row *recorder.SendRow) { rows = append(rows, *row) },
+		})
+		p.Begin(start, start)
+		// The pacer hands over the first, and nobody runs for 7 ms.
+		p.Offer(pace.Run{First: 0, Count: 1, Ready: start})
+		time.Sleep(7 * time.Millisecond)
+		link := &server{t: t, clock: clock, sink: p, body: p, start: start, delay: 5 * ms}
+		time.AfterFunc(time.Millisecond, func() { // while the window is full
+			p.Offer(pace.Run{First: 1, Count: 2, Ready: clock.Now()})
+			p.Finish(clock.Now())
+		})
+		if err := p.Run(t.Context(), link); err != nil {
+			t.Fatal(err)
+		}
+		link.wg.Wait()
+		for i, want := range []struct {
+			ready, sent int64
+			wait        string
+		}{
+			{7, 7, format.WaitNone},
+			{8, 12, format.WaitWindow},
+			{8, 17, format.WaitWindow},
+		} {
+			if r := rows[i]; r.Ready-start != want.ready*ms || r.Sent-start != want.sent*ms || r.Wait != want.wait {
+				t.Errorf("message %d: ready %d, sent %d, waited for %s; want %d ms, %d ms, %s", i, r.Ready-start, r.Sent-start, r.Wait, want.ready, want.sent, want.wait)
+			}
 		}
 	})
 }

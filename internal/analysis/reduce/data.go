@@ -15,6 +15,7 @@ type Data struct {
 
 	First, Last int64 // intended instants of the whole run; equal to 0 when there are no rows
 	Window      Selection
+	Auto        *AutoWarmup // nil without Options.WarmupAuto
 	Counts      Counts
 	Rates       Rates
 	Metrics     [numMetrics]Metrical
@@ -29,6 +30,12 @@ type Data struct {
 	Clock     Clock
 	Integrity Integrity
 	Bracket   Bracket
+	Arrivals  Arrivals
+	Path      Path
+	Side      Side
+	// Episodes is how many episodes carry 80 % of the messages above p99.9
+	// (those within a second of one another are one), of AllEpisodes.
+	Episodes, AllEpisodes int
 	// Warmth is what MSER-5 says of the selected responses: what of them is
 	// still warm-up.
 	Warmth stats.Truncation

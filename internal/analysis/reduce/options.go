@@ -45,6 +45,11 @@ type Options struct {
 	// Warmup leaves out of metrics and rates what was intended in this time from
 	// the first intended instant; nil: what perf.config of the send logs says.
 	Warmup *time.Duration
+	// WarmupAuto leaves out what MSER-5 finds to be warm-up in the responses of
+	// what From and To select, in place of Warmup. It costs one more reading of
+	// the rows. When there is no steady part the marked warm-up is used, and a
+	// warning says so.
+	WarmupAuto bool
 	// From and To bound what is looked at, as time since the first intended
 	// instant; To 0: to the end. From ≤ intended < To.
 	From, To time.Duration

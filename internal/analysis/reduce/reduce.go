@@ -20,6 +20,8 @@ type reducer struct {
 	runKnown bool
 	receives bool // there is a receive log
 	again    *resent
+
+	autoWarning string
 }
 
 // Reduce reads the rows and returns the numbers of a report. It is an error
@@ -61,12 +63,18 @@ func Reduce(rows Rows, opt Options) (*Data, error) {
 
 func (r *reducer) readSetup() {
 	r.data.Setup, r.data.Warnings = setup(r.rows.Meta())
+	if r.autoWarning != "" {
+		r.data.Warnings = append(r.data.Warnings, r.autoWarning)
+	}
 }
 
 // choose turns the selection into instants. Without one, or with marks of a
 // warm-up that only the end of a stream tells, rows are looked through first.
 func (r *reducer) choose() error {
 	r.win = window{from: math.MinInt64, to: math.MaxInt64, warm: math.MinInt64}
+	if r.opt.WarmupAuto {
+		return r.chooseAuto()
+	}
 	whole := r.opt.From == 0 && r.opt.To == 0
 	if whole && r.opt.Warmup != nil && *r.opt.Warmup == 0 {
 		return nil
@@ -82,13 +90,19 @@ func (r *reducer) choose() error {
 	if r.opt.Warmup != nil {
 		warmup = *r.opt.Warmup
 	}
+	r.cutAt(first, warmup)
+	return nil
+}
+
+// cutAt selects what Options.From and To say, after a warm-up from the first
+// intended instant on.
+func (r *reducer) cutAt(first int64, warmup time.Duration) {
 	r.win.from = first + int64(r.opt.From)
 	r.win.warm = first + int64(warmup)
 	if r.opt.To > 0 {
 		r.win.to = first + int64(r.opt.To)
 	}
 	r.data.Window = Selection{From: int64(r.opt.From), To: int64(r.opt.To), Warmup: int64(warmup)}
-	return nil
 }
 
 // metaWhole reports whether the metadata is that of a log's end, or of a join,

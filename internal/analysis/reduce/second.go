@@ -22,6 +22,8 @@ type secondPass struct {
 	s         values
 	press     *press
 	bracket   *bracketPass
+	arrivals  *arrivalPass
+	path      pathPass
 	several   bool // sending processes
 }
 
@@ -41,6 +43,7 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, s.axis.Bins)
 		}
 	}
+	s.arrivals = newArrivalPass(d)
 	s.several = f.severalSenders()
 	s.bracket = newBracketPass(f)
 	s.press = newPress(s.work)
@@ -98,6 +101,12 @@ func (p *secondPass) row(v *view, i int) {
 	if p.bracket.on {
 		p.bracketRow(v, i, s)
 	}
+	if v.Primary[i] && out != Unlogged {
+		p.arrivals.add(v, i)
+	}
+	if v.Copy[i] == 0 {
+		p.path.add(v, i)
+	}
 	p.tail.add(s, v.wait(i))
 	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
 }
@@ -146,6 +155,9 @@ func (p *secondPass) finish() error {
 	d.Tail = p.tail.finish()
 	d.Stalls = p.stalls.finish(d)
 	p.stability.finish(d, p.series)
+	p.arrivals.finish(d)
+	p.path.finish(d)
+	p.readSide()
 	p.bracket.finish(d, p.several, p.opt.Percentiles)
 	return nil
 }

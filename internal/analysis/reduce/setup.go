@@ -25,6 +25,12 @@ type Setup struct {
 	Rate string
 	// MarkedWarmup is what perf-send marked.
 	MarkedWarmup time.Duration
+	// Arrival is the arrival process of the schedule as typed, "" if unknown: constant.
+	Arrival string
+	// Credit is what a consumer grants, 0 if unknown.
+	Credit int64
+	// Logs are the logs that went in, in no particular order.
+	Logs []Source
 	// Incomplete names the inputs whose recorder did not end cleanly.
 	Incomplete []string
 	Sends      int // send logs that went in; 0 if unknown
@@ -106,12 +112,20 @@ func setup(meta format.Meta) (s Setup, warnings []string) {
 	}
 	for _, m := range logs {
 		s.count(m)
+		source, err := sourceOf(m)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+		}
+		s.Logs = append(s.Logs, source)
 		c, err := parseConfig(m)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 			continue
 		}
 		s.addConfig(m, c)
+		if m[format.KeySchema] == "recv/1" || m[format.KeyTool] == "perf-recv" {
+			s.Credit = max(s.Credit, c.integer("credit"))
+		}
 		if m[format.KeySchema] != "send/1" && m[format.KeyTool] != "perf-send" && len(logs) > 1 {
 			continue
 		}
@@ -125,6 +139,9 @@ func setup(meta format.Meta) (s Setup, warnings []string) {
 		}
 		s.MarkedWarmup = max(s.MarkedWarmup, c.duration("warmup"))
 		s.MaxPending = max(s.MaxPending, c.integer("max-pending"))
+		if s.Arrival == "" {
+			s.Arrival = c.text("arrivals")
+		}
 		if s.Rate == "" {
 			s.Rate = c.text("rate")
 		}

@@ -23,6 +23,9 @@ import (
 // maxStalls is how many episodes are listed, the heaviest ones.
 const maxStalls = 50
 
+// topShare of the messages above p99.9 is what episodes are counted for.
+const topShare = 0.8
+
 // Who carried a stall.
 const (
 	ByGenerator = "generator"
@@ -157,6 +160,13 @@ func (p *stallPass) finish(d *Data) []Stall {
 	if p.seeds == 0 {
 		return nil
 	}
+	var top []stats.Exceedance
+	for i := range p.bins {
+		if b := &p.bins[i]; b.seeds > 0 {
+			top = append(top, stats.Exceedance{At: b.first, N: int64(b.seeds)})
+		}
+	}
+	d.Episodes, d.AllEpisodes = stats.Episodes(top, int64(time.Second), topShare)
 	var stalls []Stall
 	for _, e := range p.episodes() {
 		s := Stall{Start: e.first - d.First, Messages: int64(e.slow), Of: p.between(&e), ShareOfTop: float64(e.seeds) / float64(p.seeds), CarriedBy: e.carrier()}

@@ -1,0 +1,41 @@
+package reduce
+
+import "amqpperf/internal/analysis/stats"
+
+// Path is where deliveries spend their time, and what the receivers do: means
+// over the selected arrivals that have the instants, ns; NaN without any.
+type Path struct {
+	// BrokerIn arrivals carry the broker's own time of arrival, which is in
+	// whole milliseconds and on the broker's clock.
+	BrokerIn   int64
+	ToBroker   float64 // broker_in − sent
+	FromBroker float64 // received − broker_in
+	Held       float64 // settled − received: how long a delivery is unsettled at the consumer
+	MinService int64   // smallest service: a round trip and nothing else; 0 if unknown
+	Settled    int64   // arrivals with settled
+}
+
+type pathPass struct{ to, from, held stats.Moments }
+
+func (p *pathPass) add(v *view, i int) {
+	if !has(v.Received[i]) {
+		return
+	}
+	if len(v.BrokerIn) == v.Len() && has(v.BrokerIn[i]) {
+		if has(v.Sent[i]) {
+			p.to.Add(v.BrokerIn[i] - v.Sent[i])
+		}
+		p.from.Add(v.Received[i] - v.BrokerIn[i])
+	}
+	if has(v.Settled[i]) {
+		p.held.Add(v.Settled[i] - v.Received[i])
+	}
+}
+
+func (p *pathPass) finish(d *Data) {
+	d.Path.BrokerIn, d.Path.Settled = p.from.N(), p.held.N()
+	d.Path.ToBroker, d.Path.FromBroker, d.Path.Held = p.to.Mean(), p.from.Mean(), p.held.Mean()
+	if m := d.Metrics[Service]; m.Distribution != nil && m.Finite() > 0 && m.Min() > 0 {
+		d.Path.MinService = m.Min()
+	}
+}

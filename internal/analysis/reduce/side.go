@@ -1,0 +1,199 @@
+package reduce
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"amqpperf/format"
+)
+
+// Tabler is what Rows may also be: it has the side tables event/1, sample/1 and
+// clock/1. Of several logs one follows the other, each in order of time, as a
+// join and the Table of an open log give them. It is asked after the last row.
+type Tabler interface {
+	Table(b format.Batch) error
+}
+
+// Side is what the side tables hold; empty without any.
+type Side struct {
+	// Samples are the rows of sample/1 by quantity (`what`).
+	Samples map[string][]Sample
+	Events  []Event
+	Clocks  []ClockState
+}
+
+// Sample is one value of a quantity. Processes are counted from 0: the log of
+// the next begins where time goes back.
+type Sample struct {
+	At      int64
+	Value   int64
+	Process int
+}
+
+// Event is a row of event/1. Text is "" where it is NULL; Connection is
+// format.Null32 where it is.
+type Event struct {
+	At                    int64
+	Kind, Condition, Text string
+	Link                  string
+	Connection            int32
+}
+
+// ClockState is a row of clock/1 about the host's own clock, not a probe.
+// Numbers that are NULL are format.Null.
+type ClockState struct {
+	At                                            int64
+	Process                                       int
+	WallOffset, Gap, Status, MaxError, Freq, Tick int64
+	Source                                        string
+}
+
+// Source is the metadata of one log that went into the run.
+type Source struct {
+	Schema, Tool, Run, Host, BootID, Stop string
+	// Share is this process's part of a schedule divided over several, I of H; 0 of 0 if not.
+	ShareIndex, ShareCount int64
+	// Load is what shapes the load: equal on senders that run one schedule.
+	Load string
+	// Calibration is the floor that the null target gave on this host, nil if none.
+	Calibration *Calibration
+}
+
+// Calibration is perf.calibration: what the tool measures of a peer that answers at once.
+type Calibration struct {
+	At       string           `json:"at"` // RFC 3339
+	Host     string           `json:"host"`
+	FloorP50 map[string]int64 `json:"floor_p50_ns"` // by metric
+	FloorP99 map[string]int64 `json:"floor_p99_ns"`
+}
+
+// keyCalibration is the metadata key of Calibration.
+const keyCalibration = "perf.calibration"
+
+func sourceOf(m format.Meta) (s Source, err error) {
+	s = Source{
+		Schema: m[format.KeySchema], Tool: m[format.KeyTool], Run: m[format.KeyRun],
+		Host: m[format.KeyHost], BootID: m[format.KeyBootID], Stop: m[format.KeyStop],
+	}
+	c, _ := parseConfig(m) // an error has been told of by setup
+	if c != nil {
+		s.Load = c.load()
+		s.ShareIndex, s.ShareCount = c.share()
+	}
+	var k Calibration
+	ok, err := m.JSON(keyCalibration, &k)
+	if ok && err == nil {
+		s.Calibration = &k
+	}
+	return s, err
+}
+
+// load is the part of a configuration that shapes the load of a schedule.
+func (c config) load() string {
+	part := map[string]any{}
+	for _, flag := range []string{"loop", "rate", "rate-per-producer", "arrivals", "size", "warmup", "max-pending", "presettled", "durable"} {
+		if v := c.get(flag); v != nil {
+			part[flag] = v
+		}
+	}
+	if len(part) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(part) // sorted keys
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// share reads --share, "2/3".
+func (c config) share() (index, of int64) {
+	if n, err := fmt.Sscanf(c.text("share"), "%d/%d", &index, &of); n != 2 || err != nil {
+		return 0, 0
+	}
+	return index, of
+}
+
+// readSide reads the side tables, after the rows. What cannot be read is a warning.
+func (r *reducer) readSide() {
+	d := r.data
+	d.Side.Samples = map[string][]Sample{}
+	t, ok := r.rows.(Tabler)
+	if !ok {
+		return
+	}
+	var events format.Event
+	var samples format.Sample
+	var clocks format.ClockRow
+	for _, b := range []format.Batch{&events, &samples, &clocks} {
+		if err := t.Table(b); err != nil {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %v", b.Schema().Name, err))
+		}
+	}
+	d.Side.events(&events)
+	d.Side.samples(&samples)
+	d.Side.clocks(&clocks)
+}
+
+func (s *Side) events(b *format.Event) {
+	for i, at := range b.Instant {
+		e := Event{At: at, Connection: b.Connection[i]}
+		e.Kind, _ = b.Kind.At(i)
+		e.Condition, _ = b.Condition.At(i)
+		e.Text, _ = b.Text.At(i)
+		e.Link, _ = b.Link.At(i)
+		s.Events = append(s.Events, e)
+	}
+	slices.SortStableFunc(s.Events, func(a, b Event) int { return int(min(max(a.At-b.At, -1), 1)) })
+}
+
+func (s *Side) samples(b *format.Sample) {
+	process, last := 0, int64(0)
+	for i, at := range b.Instant {
+		if i > 0 && at < last {
+			process++
+		}
+		last = at
+		if what, ok := b.What.At(i); ok && has(b.Value[i]) {
+			s.Samples[what] = append(s.Samples[what], Sample{At: at, Value: b.Value[i], Process: process})
+		}
+	}
+}
+
+func (s *Side) clocks(b *format.ClockRow) {
+	process, last := 0, int64(0)
+	for i, at := range b.Instant {
+		if i > 0 && at < last {
+			process++
+		}
+		last = at
+		if !has(b.WallOffset[i]) && !has(b.MaxError[i]) {
+			continue // a probe
+		}
+		c := ClockState{
+			At: at, Process: process, WallOffset: b.WallOffset[i], Gap: b.Gap[i], Status: b.Status[i],
+			MaxError: b.MaxError[i], Freq: b.Freq[i], Tick: b.Tick[i],
+		}
+		c.Source, _ = b.Source.At(i)
+		s.Clocks = append(s.Clocks, c)
+	}
+}
+
+// Matching returns the samples of all quantities whose name begins and ends so:
+// "conn." and ".rtt_ns" are those of all connections.
+func (s *Side) Matching(prefix, suffix string) []Sample {
+	var names []string
+	for name := range s.Samples {
+		if strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var out []Sample
+	for _, name := range names {
+		out = append(out, s.Samples[name]...)
+	}
+	return out
+}

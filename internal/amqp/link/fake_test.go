@@ -19,7 +19,12 @@ type fake struct {
 	url      URL
 	over     chan struct{} // closed when the test ends
 
-	product, version string // of the open
+	product, version string      // of the open
+	answer           *wire.Open  // to be sent instead
+	start            wire.Begin  // how our begin is answered, but for the channel and windows that are 0
+	window           uint32      // incoming window of the begin; 0: 1048576
+	begun            *wire.Begin // our begin
+	size             int         // bytes of the frame that was read last
 }
 
 // wait waits for c, or for the end of the test: false.
@@ -78,6 +83,7 @@ func (f *fake) read() wire.Performative {
 			return nil
 		}
 		size := binary.BigEndian.Uint32(head[:])
+		f.size = int(size)
 		body := make([]byte, size-8)
 		if _, err := io.ReadFull(f.conn, body); err != nil {
 			return nil
@@ -138,20 +144,39 @@ func (f *fake) open() bool {
 	if _, ok := await[*wire.Open](f); !ok {
 		return false
 	}
+	if f.answer != nil {
+		f.write(f.answer)
+		return true
+	}
 	f.write(&wire.Open{ContainerID: "fake", Properties: wire.Map{
 		{Key: wire.Symbol("product"), Value: f.product}, {Key: wire.Symbol("version"), Value: f.version}}})
 	return true
 }
 
-// attach does begin and attach and grants credit to a sender.
-func (f *fake) attach(credit uint32) bool {
+// begin does open and begin.
+func (f *fake) begin() bool {
 	if !f.open() {
 		return false
 	}
-	if _, ok := await[*wire.Begin](f); !ok {
+	b, ok := await[*wire.Begin](f)
+	if !ok {
 		return false
 	}
-	f.write(&wire.Begin{RemoteChannel: wire.Some(uint16(0)), IncomingWindow: 1 << 20, OutgoingWindow: 1 << 20})
+	f.begun = b
+	answer := f.start
+	answer.RemoteChannel, answer.IncomingWindow, answer.OutgoingWindow = wire.Some(uint16(0)), 1<<20, 1<<20
+	if f.window > 0 {
+		answer.IncomingWindow = f.window
+	}
+	f.write(&answer)
+	return true
+}
+
+// attach does begin and attach and grants credit to a sender.
+func (f *fake) attach(credit uint32) bool {
+	if !f.begin() {
+		return false
+	}
 	a, ok := await[*wire.Attach](f)
 	if !ok {
 		return false
@@ -169,7 +194,11 @@ func (f *fake) attach(credit uint32) bool {
 
 // grant sends a flow of the link.
 func (f *fake) grant(deliveryCount, credit uint32) {
-	f.write(&wire.Flow{NextIncomingID: wire.Some(uint32(0)), IncomingWindow: 1 << 20, OutgoingWindow: 1 << 20,
+	window := f.window
+	if window == 0 {
+		window = 1 << 20
+	}
+	f.write(&wire.Flow{NextIncomingID: wire.Some(uint32(0)), IncomingWindow: window, OutgoingWindow: 1 << 20,
 		Handle: wire.Some(uint32(0)), DeliveryCount: wire.Some(deliveryCount), LinkCredit: wire.Some(credit)})
 }
 

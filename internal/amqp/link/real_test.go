@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -167,4 +168,114 @@ func rate(ctx context.Context, t *testing.T, cfg Config, n, window int, size int
 			t.Logf("close %d took %v", i, d)
 		}
 	}
+}
+
+// TestIdle keeps connections with an idle limit of 4 s for PERF_TEST_IDLE idle limits: without traffic, with one
+// message a second, and at full rate.
+func TestIdle(t *testing.T) {
+	limits, _ := strconv.Atoi(os.Getenv("PERF_TEST_IDLE"))
+	if limits == 0 {
+		t.Skip("no PERF_TEST_IDLE")
+	}
+	cfg := config(t, brokerURL(t))
+	cfg.IdleTimeout = MinIdleTimeout
+	for _, pause := range []time.Duration{time.Hour, time.Second, 0} {
+		t.Run(pause.String(), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(limits)*MinIdleTimeout)
+			defer cancel()
+			a, b := dial(t, cfg, 0), dial(t, cfg, 1)
+			address, sink := queue(t), newLedger(t)
+			r, err := b.NewReceiver(limit(t), ReceiverConfig{Address: address, Credit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := a.NewSender(limit(t), SenderConfig{Address: address, Body: numbered{}, Sink: sink})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for ctx.Err() == nil {
+				if pause > 0 {
+					select {
+					case <-ctx.Done():
+					case <-time.After(pause):
+					}
+				}
+				if err := submitAll(limit(t), s, messages(uint64(n), 10, 100)); err != nil {
+					t.Fatal(err)
+				}
+				n += 10
+				receiveAll(limit(t), t, r, 10)
+			}
+			if states := sink.await(limit(t), n); states[amqp.Accepted] != n {
+				t.Errorf("%d sent: %v", n, states)
+			}
+			if err := s.Close(limit(t)); err != nil {
+				t.Error(err)
+			}
+			if err := r.Close(limit(t)); err != nil {
+				t.Error(err)
+			}
+			t.Logf("%s: %d messages", a.Peer().Product, n)
+		})
+	}
+}
+
+// TestKilled sends and receives until the command in PERF_TEST_KILL has ended the broker.
+func TestKilled(t *testing.T) {
+	command := os.Getenv("PERF_TEST_KILL")
+	if command == "" {
+		t.Skip("no PERF_TEST_KILL")
+	}
+	cfg := config(t, brokerURL(t))
+	a, b := dial(t, cfg, 0), dial(t, cfg, 1)
+	address, sink := queue(t), newLedger(t)
+	r, err := b.NewReceiver(limit(t), ReceiverConfig{Address: address, Credit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.NewSender(limit(t), SenderConfig{Address: address, Body: numbered{}, Sink: sink})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var killed time.Time
+	time.AfterFunc(time.Second, func() {
+		killed = time.Now()
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	received := make(chan error, 1)
+	go func() {
+		dst := make([]amqp.Delivery, 100)
+		for {
+			k, err := r.Receive(limit(t), dst)
+			if err == nil {
+				_, err = r.Settle(dst[0].ID, dst[k-1].ID, amqp.Accepted)
+			}
+			if err != nil {
+				received <- err
+				return
+			}
+		}
+	}()
+	n := 0
+	for err == nil {
+		var k int
+		k, err = s.Submit(limit(t), messages(uint64(n), 10, 100))
+		n += k
+		time.Sleep(time.Millisecond)
+	}
+	t.Logf("%s: Submit: %v, %v after the command", a.Peer().Product, err, time.Since(killed))
+	t.Logf("Receive: %v", <-received)
+	<-s.Done()
+	states := sink.await(limit(t), n)
+	t.Logf("%d taken: %v; down: %v", n, states, sink.downErr)
+	if states[amqp.Accepted]+states[amqp.Failed] != n {
+		t.Error("messages without a fate")
+	}
+	began := time.Now()
+	_, _, _, _ = s.Close(limit(t)), r.Close(limit(t)), a.Close(limit(t)), b.Close(limit(t))
+	t.Logf("closing took %v", time.Since(began))
 }

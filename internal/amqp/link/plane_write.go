@@ -17,7 +17,7 @@ func (p *plane) Write(b []byte) (int, error) {
 	}
 	p.mu.Lock()
 	out := p.take()
-	if !p.closeIn && !p.closeOut {
+	if !p.closeIn && !p.closeOut && p.cause == nil {
 		out = append(out, b...)
 		p.closeOut = isClose(b)
 	}

@@ -16,8 +16,8 @@ const (
 	LinkRequested
 	// LinkAttached: the peer has accepted our attach; Attach is its answer.
 	LinkAttached
-	// LinkDetached: the link is gone, with the condition Err (nil: none) and Closed as
-	// the peer said. For a refused attach this comes instead of LinkAttached. What was
+	// LinkDetached: the link is gone, with the condition Err (nil: none; that of our
+	// detach if the peer gave none to it) and Closed as the peer said. For a refused attach this comes instead of LinkAttached. What was
 	// unsettled on it stays so for ever.
 	LinkDetached
 	// LinkFlow: the peer has sent a flow for the link, or a delivery was aborted:

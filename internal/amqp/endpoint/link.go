@@ -31,6 +31,7 @@ type Link struct {
 	answered bool   // remote is set
 
 	attach *wire.Attach // the peer's
+	why    *wire.Error  // of our detach
 	second bool         // receiver settle mode second
 
 	count   uint32 // delivery-count
@@ -204,7 +205,7 @@ func (l *Link) Detach(closed bool, e *wire.Error) {
 		return
 	}
 	l.s.disp.write(l.s)
-	l.state = linkDetaching
+	l.state, l.why = linkDetaching, e
 	l.s.c.frame(l.s.channel, &wire.Detach{Handle: l.handle, Closed: closed, Error: e})
 	l.forget()
 }
@@ -267,7 +268,11 @@ func (s *Session) onDetach(d *wire.Detach) {
 	l.state = linkGone
 	delete(s.remoteLinks, d.Handle)
 	s.links[l.handle] = nil
-	s.c.emit(Event{Kind: LinkDetached, Session: s, Link: l, Err: d.Error, Closed: d.Closed})
+	why := d.Error
+	if why == nil {
+		why = l.why
+	}
+	s.c.emit(Event{Kind: LinkDetached, Session: s, Link: l, Err: why, Closed: d.Closed})
 	if blocked && s.half.l == nil && s.outWindow > 0 {
 		s.c.emit(Event{Kind: Unblocked, Session: s})
 	}

@@ -234,10 +234,7 @@ func TestPresettledBothWays(t *testing.T) {
 func TestAssembly(t *testing.T) {
 	t.Parallel()
 	large := (&wire.Message{Data: [][]byte{make([]byte, 1000)}}).Append(nil)
-	for i := range 8 {
-		binary.BigEndian.PutUint64(large[len(large)-1000:], 7)
-		_ = i
-	}
+	binary.BigEndian.PutUint64(large[len(large)-1000:], 7)
 	f := newFake(t, func(f *fake) {
 		if !f.attach(0) {
 			return
@@ -298,6 +295,10 @@ func TestTooMuch(t *testing.T) {
 	for {
 		n, err := r.Receive(limit(t), dst)
 		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Condition != string(wire.CondTransferLimit) {
+				t.Errorf("%v", err)
+			}
 			break
 		}
 		got += n

@@ -23,6 +23,13 @@ show() {
 	"$@"
 }
 
+# background COMMAND... does that beside the script and leaves the process in $pid.
+background() {
+	printf '\n$ %s &\n' "$*" >&2
+	"$@" &
+	pid=$!
+}
+
 # appears FILE PID waits until a program has made a file, or fails with the program.
 appears() {
 	while [ ! -e "$1" ]; do
@@ -32,17 +39,18 @@ appears() {
 }
 
 if [ -z "${AMQP_URL:-}" ]; then
-	show perf-broker --listen 127.0.0.1:0 --ready-file "$out/broker.ready" &
-	broker=$!
+	background perf-broker -q --listen 127.0.0.1:0 --ready-file "$out/broker.ready"
+	broker=$pid
 	appears "$out/broker.ready" "$broker"
 	AMQP_URL=$(head -n 1 "$out/broker.ready")
+	rm -f "$out/broker.ready"
 fi
 export AMQP_URL
 
 PERF_RUN=$(</proc/sys/kernel/random/uuid)
 export PERF_RUN
-show perf-recv -q -o "$out/recv.parquet" --idle 3s --wait 60s --ready-file "$out/recv.ready" "$address" &
-receiver=$!
+background perf-recv -q -o "$out/recv.parquet" --idle 3s --wait 60s --ready-file "$out/recv.ready" "$address"
+receiver=$pid
 appears "$out/recv.ready" "$receiver"
 show perf-send -o "$out/send.parquet" -r "$rate" -d "$duration" --warmup 2s --name demo "$address"
 wait "$receiver"

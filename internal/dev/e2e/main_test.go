@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -42,7 +43,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Values[cutterKey("cutters")] = &sync.Map{}
 			env.Setenv("HOME", env.WorkDir)
-			return nil
+			// The scripts of the repository are run too.
+			root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+			env.Setenv("REPO", root)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"broker":      startBroker,

@@ -16,7 +16,7 @@ type inbox struct {
 }
 
 const (
-	leastInbox = 4 << 10
+	leastInbox = 2 << 10
 	// calmReads is how many small reads in a row make a large buffer small again.
 	calmReads = 1000
 )

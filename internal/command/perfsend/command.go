@@ -33,6 +33,7 @@ type options struct {
 	warmup      time.Duration
 	drain       time.Duration
 	startAt     cli.StartAt
+	spin        cli.Enum
 	durable     bool
 	presettled  bool
 }
@@ -56,7 +57,7 @@ const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a secon
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
-	o := &options{size: 1024}
+	o := &options{size: 1024, spin: cli.NewEnum("when", spinNever, spinAuto, spinAlways, spinNever)}
 	cmd := &cobra.Command{
 		Use:     "perf-send [flags] ADDRESS...",
 		Short:   "Load an AMQP 1.0 broker and log every message sent",
@@ -73,6 +74,7 @@ func New(env *cli.Env) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	o.register(cmd, env)
+	cli.CompleteEnums(cmd)
 	return cmd
 }
 
@@ -90,6 +92,9 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.DurationVar(&o.warmup, "warmup", 0, "marks the first part of the run as warm-up: left out of SUMMARY and reports, never out of the log")
 		fs.DurationVar(&o.drain, "drain", 10*time.Second, "at the end, how long to go on sending what is due and waiting for answers")
 		fs.Var(&o.startAt, "start-at", "start at a TIME such as 2026-05-01T12:00:00Z, or +30s from now")
+		fs.Var(&o.spin, "spin", "busy-wait just before messages are due: auto (with 4 processors or more), always, never (default)")
+		fs.Lookup("spin").NoOptDefVal = spinAuto
+		fs.Lookup("spin").DefValue = ""
 		fs.BoolVar(&o.durable, "durable", false, "durable messages")
 		fs.BoolVar(&o.presettled, "presettled", false, "send settled: nothing is acknowledged")
 	})

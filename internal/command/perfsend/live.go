@@ -109,6 +109,9 @@ func (t *totals) summary(whole bool) {
 	}
 	fmt.Fprintf(&b, "  send delay %s  (intended to sent)\n", s.Delay.Long())
 	fmt.Fprintf(&b, "  send ack   %s  (sent to acked)\n", s.Ack.Long())
+	if r.pacer != nil {
+		fmt.Fprintf(&b, "  paced by   %s\n", r.pacer.Timer.Precision())
+	}
 	if size := r.target.Size(); whole && size >= 0 {
 		fmt.Fprintf(&b, "  log: %s, %s rows, run %s\n", r.target.Name, units.Thousands(s.Rows), r.runID)
 	}

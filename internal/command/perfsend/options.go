@@ -56,6 +56,8 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 	switch {
 	case given("rate") && given("rate-per-producer"):
 		return cli.Usagef("--rate and --rate-per-producer contradict each other: give one")
+	case o.spin.String() != spinNever && o.rate.Max() && o.perProducer.Max():
+		return cli.Usagef("--spin is about messages that are due at a time: give --rate")
 	case given("count") && o.count < 1:
 		return cli.Usagef("-n %d: at least 1; leave it out for no limit", o.count)
 	case given("duration") && o.duration <= 0:

@@ -108,19 +108,6 @@ func (r *run) run(ctx context.Context) error {
 	return r.finish(rec, r.send(drain))
 }
 
-// newPacer makes the pacer of an open loop; the returned function frees its timer.
-func (r *run) newPacer() (release func(), err error) {
-	if r.schedule == nil {
-		return func() {}, nil
-	}
-	timer, err := pace.NewTimer(r.clock)
-	if err != nil {
-		return nil, err
-	}
-	r.pacer = &pace.Pacer{Schedule: r.schedule, Clock: r.clock, Timer: timer}
-	return func() { _ = timer.Close() }, nil // nothing was written to it
-}
-
 // lead is between the moment everything is ready and the first intended instant.
 const lead = 5 * time.Millisecond
 

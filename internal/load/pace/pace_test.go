@@ -110,3 +110,39 @@ func TestHostTimer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// K18 by way of the pacer: an hour at 300,000/s with a timer that wakes once a
+// second. Everything is handed over, nothing twice, and the last message is
+// where it belongs to the nanosecond.
+func TestK18(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const n = 300_000 * 3600
+		clock := timestamp.NewClock()
+		p := newPacer(t, clock, coarse{pace.NewRuntimeTimer(clock), clock}, 300_000, n+1)
+		next, last := int64(0), int64(0)
+		handed, err := p.Run(func(r pace.Run) {
+			if r.First != next {
+				t.Fatalf("a run begins at %d, want %d", r.First, next)
+			}
+			next += r.Count
+			if last = p.Schedule.At(next - 1); last > r.Ready-p.Start || r.Ready-p.Start-last > int64(time.Second) {
+				t.Fatalf("message %d, intended at %d, was handed over at %d", next-1, last, r.Ready-p.Start)
+			}
+		})
+		if err != nil || handed != n+1 || next != n+1 || last != int64(time.Hour) {
+			t.Errorf("%d messages, %d handed over, the last intended at %d, %v", handed, next, last, err)
+		}
+	})
+}
+
+// coarse wakes at whole seconds only.
+type coarse struct {
+	pace.Timer
+	clock *timestamp.Clock
+}
+
+func (c coarse) Wait(instant int64) error {
+	const second = int64(time.Second)
+	return c.Timer.Wait((instant + second - 1) / second * second)
+}

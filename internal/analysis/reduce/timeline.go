@@ -128,7 +128,7 @@ func (t *timeline) truncation(from, to int64, busy *stats.Busy) (cut stats.Trunc
 		at = func(i int) int64 { return max(from, place[i]) }
 	}
 	batches, first := stats.Batches(bins, maxBatches)
-	cut = stats.MSER5(batches)
+	cut = stats.MSER5(stats.WithoutStalls(batches))
 	if cut.Cut < len(first) && cut.Cut > 0 {
 		return cut, at(first[cut.Cut])
 	}

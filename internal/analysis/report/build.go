@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"amqpperf/internal/analysis/checks"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/stats"
 )
@@ -16,12 +17,8 @@ type Options struct {
 	Name string // in place of the run's own name
 	// HDR tells how a histogram log took the values in; nil: none was written.
 	HDR *HDR
-}
-
-// HDR is the account of a histogram log.
-type HDR struct {
-	Recorded int64
-	Errors   int64 // finite values that it could not take
+	// Comparison is what check C25 needs, nil unless runs are compared.
+	Comparison *checks.Comparison
 }
 
 // builder holds what the parts of a report need of each other.
@@ -38,7 +35,7 @@ func (r *Report) Title() string { return r.title() }
 func New(d *reduce.Data, opt Options) *Report {
 	b := &builder{d: d, o: opt, r: &Report{
 		Schema: Schema, Run: d.Run, Name: d.Name, Labels: map[string]string{}, Configs: d.Configs,
-		Bracket: map[string]struct{}{}, Stalls: []Stall{}, Findings: []string{}, Warnings: []string{}, Checks: []Check{},
+		Bracket: map[string]Bracket{}, Limits: []Limit{}, Invalid: map[string][]string{}, Stalls: []Stall{}, Findings: []string{}, Warnings: []string{}, Checks: []Check{},
 	}}
 	r := b.r
 	if opt.Name != "" {
@@ -62,10 +59,9 @@ func New(d *reduce.Data, opt Options) *Report {
 	r.Overload = b.overload()
 	b.metrics()
 	b.tail()
-	for _, s := range d.Stalls {
-		r.Stalls = append(r.Stalls, Stall(s))
-	}
+	b.stalls()
 	b.series()
+	b.bracket()
 	b.checks()
 	b.findings()
 	b.warnings()
@@ -77,23 +73,10 @@ func (b *builder) loop() Loop {
 	if d.ClosedLoop {
 		return Closed
 	}
-	if b.blockedShare() < 0.01 {
+	if checks.BlockedShare(d) < 0.01 {
 		return Open
 	}
 	return PartlyClosed
-}
-
-// blockedShare is the share of messages that waited for more than 1 ms.
-func (b *builder) blockedShare() float64 {
-	var blocked int64
-	for _, n := range b.d.Waits {
-		blocked += n
-	}
-	n := b.d.Metrics[reduce.Blocked]
-	if n.Distribution == nil || n.N() == 0 {
-		return 0
-	}
-	return float64(blocked) / float64(n.N())
 }
 
 func (b *builder) counts() {
@@ -111,7 +94,15 @@ func (b *builder) counts() {
 
 func (b *builder) window() {
 	w := b.d.Window
-	b.r.Warmup = Warmup{Seconds: float64(w.Warmup) / 1e9, N: w.Warm}
+	b.r.Warmup = Warmup{Seconds: float64(w.Warmup) / 1e9, N: w.Warm, Source: "none"}
+	switch auto := b.d.Auto; {
+	case auto != nil && auto.Used:
+		b.r.Warmup.Source, b.r.Warmup.Cut = "auto", number(auto.Share)
+	case w.Warmup > 0 && w.Warmup == int64(b.d.MarkedWarmup):
+		b.r.Warmup.Source = "marked"
+	case w.Warmup > 0:
+		b.r.Warmup.Source = "given"
+	}
 	b.r.Selection = Selection{From: float64(w.From) / 1e9, N: w.N}
 	if w.To > 0 {
 		to := float64(w.To) / 1e9
@@ -274,7 +265,6 @@ func (b *builder) tail() {
 
 // Limits of overload (check C7).
 const (
-	unstable    = 0.003
 	overloaded  = 0.01
 	leastExcess = 10 // messages a quarter: below, a deficit is noise
 )

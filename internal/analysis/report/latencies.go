@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"amqpperf/internal/units"
@@ -21,7 +22,7 @@ func headline(name string) bool { return name == "response" || name == "service"
 
 // latencies is the table of all metrics. marks are the statuses in it.
 func (r *Report) latencies() (t *table, marks map[Status]bool) {
-	t = &table{head: []string{"", "messages", "min", "mean"}, left: 1}
+	t = &table{head: []string{"", "messages", "min", "mean", "sd"}, left: 1}
 	marks = map[Status]bool{}
 	for _, m := range r.Metrics {
 		if r.shown(m) {
@@ -48,8 +49,8 @@ func (r *Report) latencies() (t *table, marks map[Status]bool) {
 }
 
 func (r *Report) metricRows(t *table, m Metric, name string, marks map[Status]bool) {
-	row := []string{name, count(m.N), span(m.Min), mean(m.Mean)}
-	limits := []string{"  95 %", "", "", ""}
+	row := []string{name, count(m.N), span(m.Min), mean(m.Mean), mean(m.StdDev)}
+	limits := []string{"  95 %", "", "", "", ""}
 	for _, q := range m.Quantiles {
 		row = append(row, q.cell())
 		limits = append(limits, q.interval())
@@ -62,8 +63,14 @@ func (r *Report) metricRows(t *table, m Metric, name string, marks map[Status]bo
 		infinite = count(m.Infinite)
 	}
 	t.add(append(row, span(m.Max), infinite)...)
-	if headline(m.Name) && strings.Join(limits[4:], "") != "" {
+	if headline(m.Name) && strings.Join(limits[5:], "") != "" {
 		t.add(append(limits, "", "")...)
+	}
+	if cells := r.bracketCells(m); cells != nil {
+		t.add(slices.Concat([]string{"  if punctual", "", "", "", ""}, cells, []string{"", ""})...)
+	}
+	if stamp := r.stamp(m.Name); stamp != "" {
+		t.add(slices.Concat([]string{"  " + stamp}, make([]string, len(m.Quantiles)+6))...)
 	}
 }
 

@@ -3,6 +3,8 @@ package report
 import (
 	"bufio"
 	"io"
+
+	"amqpperf/internal/analysis/checks"
 )
 
 // Markdown writes the report for a review or an issue.
@@ -36,14 +38,18 @@ func (r *Report) markdownNumbers(p *printer) {
 	if r.Baseline != nil {
 		lines = append(lines, "baseline: "+r.Baseline.rateLine())
 	}
+	if s := r.stamp(checks.Rates); s != "" {
+		lines = append(lines, s)
+	}
 	p.bullets("**Messages and rates**", lines)
+	p.bullets("**What held the rate**", r.limitLines())
 	t, marks := r.latencies()
 	if len(t.rows) > 0 {
 		p.heading("**Latencies**")
 		p.markdownTable(t)
 	}
 	notes := legend(marks)
-	for _, l := range []string{r.clockLine(), r.tailLine()} {
+	for _, l := range []string{r.bracketLine(), r.clockLine(), r.tailLine()} {
 		if l != "" {
 			notes = append(notes, l)
 		}
@@ -52,6 +58,7 @@ func (r *Report) markdownNumbers(p *printer) {
 	if t := r.stallTable(); t != nil {
 		p.heading("**Stalls**")
 		p.markdownTable(t)
+		p.bullets("", r.besideLines())
 	}
 	if t := r.checkTable(true); t != nil {
 		p.heading("**Checks**")

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/json"
 	"time"
+
+	"amqpperf/internal/analysis/checks"
 )
 
 // Schema names the JSON form.
@@ -24,17 +26,22 @@ type Report struct {
 	Start   *time.Time `json:"start"`
 	Seconds float64    `json:"seconds"`
 
-	Counts    Counts              `json:"counts"`
-	Warmup    Warmup              `json:"warmup"`
-	Selection Selection           `json:"selection"`
-	Rates     Rates               `json:"rates"`
-	Metrics   Metrics             `json:"metrics"`
-	Bracket   map[string]struct{} `json:"bracket"`
-	Tail      *Tail               `json:"tail"`
-	Overload  *Overload           `json:"overload"`
-	Clock     Clock               `json:"clock"`
-	Checks    []Check             `json:"checks"`
-	Stalls    []Stall             `json:"stalls"`
+	Counts    Counts    `json:"counts"`
+	Warmup    Warmup    `json:"warmup"`
+	Selection Selection `json:"selection"`
+	Rates     Rates     `json:"rates"`
+	Metrics   Metrics   `json:"metrics"`
+	// Bracket is by metric: only the response has one.
+	Bracket map[string]Bracket `json:"bracket"`
+	// Limits say what held each side, the sending one first.
+	Limits []Limit `json:"limits"`
+	// Invalid names the failed checks by what they spoil: metrics, or "rates".
+	Invalid  map[string][]string `json:"invalid"`
+	Tail     *Tail               `json:"tail"`
+	Overload *Overload           `json:"overload"`
+	Clock    Clock               `json:"clock"`
+	Checks   []Check             `json:"checks"`
+	Stalls   []Stall             `json:"stalls"`
 	// Findings say in plain sentences what the numbers mean, the first is the one
 	// for a title.
 	Findings []string `json:"findings"`
@@ -83,6 +90,10 @@ type Counts struct {
 type Warmup struct {
 	Seconds float64 `json:"seconds"`
 	N       int64   `json:"n"`
+	// Source is none, marked (by perf-send), given (--warmup) or auto (MSER-5).
+	Source string `json:"source"`
+	// Cut is the share of the responses that MSER-5 cut; null unless it was asked to.
+	Cut *float64 `json:"cut"`
 }
 
 // Selection is what was looked at, in seconds since the first intended instant.
@@ -180,26 +191,24 @@ type Clock struct {
 }
 
 // Check is the verdict of one soundness check.
-type Check struct {
-	ID     string      `json:"id"`
-	Name   string      `json:"name"`
-	Status CheckStatus `json:"status"`
-	Value  *float64    `json:"value"`
-	Limit  string      `json:"limit"`
-	Advice string      `json:"advice"`
-	Text   string      `json:"text"` // the value in words
-}
+type Check = checks.Check
 
 // CheckStatus is a verdict.
-type CheckStatus string
+type CheckStatus = checks.Status
 
-// The verdicts; skip means that the data or this version does not allow the check.
+// The verdicts.
 const (
-	CheckOK   CheckStatus = "ok"
-	CheckWarn CheckStatus = "warn"
-	CheckFail CheckStatus = "fail"
-	CheckSkip CheckStatus = "skip"
+	CheckOK   = checks.OK
+	CheckWarn = checks.Warn
+	CheckFail = checks.Fail
+	CheckSkip = checks.Skip
 )
+
+// HDR is the account of a histogram log.
+type HDR = checks.HDR
+
+// Limit says what held one side of the run.
+type Limit = checks.Limit
 
 // Stall is an episode of slow messages; Start counts from the first intended instant.
 type Stall struct {
@@ -209,6 +218,9 @@ type Stall struct {
 	Of         int64   `json:"of"` // messages intended from its first to its last
 	ShareOfTop float64 `json:"share_of_top"`
 	CarriedBy  string  `json:"carried_by"`
+	// Beside is what else the logs have of the same seconds: hiccups, collections,
+	// events of connections and links.
+	Beside []string `json:"beside"`
 }
 
 // Series are numbers per interval, counted from the first intended instant.

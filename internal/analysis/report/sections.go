@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"amqpperf/internal/analysis/checks"
 	"amqpperf/internal/units"
 )
 
@@ -57,8 +58,14 @@ func (r *Report) facts() []string {
 func (r *Report) selected() string {
 	var parts []string
 	if r.Warmup.N > 0 || (r.Warmup.Seconds > 0 && r.Selection.From < r.Warmup.Seconds) {
-		parts = append(parts, fmt.Sprintf("warm-up of %s left out of rates and latencies (%s)",
-			units.Seconds(time.Duration(r.Warmup.Seconds*1e9)), messages(r.Warmup.N)))
+		how := ""
+		if r.Warmup.Source == "auto" && r.Warmup.Cut != nil {
+			how = fmt.Sprintf(", MSER-5 cut %s of the responses", percent(*r.Warmup.Cut))
+		}
+		parts = append(parts, fmt.Sprintf("warm-up of %s left out of rates and latencies (%s%s)",
+			units.Seconds(time.Duration(r.Warmup.Seconds*1e9)), messages(r.Warmup.N), how))
+	} else if r.Warmup.Source == "auto" {
+		parts = append(parts, "no warm-up left out: MSER-5 found none")
 	}
 	if r.Selection.From > 0 || r.Selection.To != nil {
 		to := "the end"
@@ -192,12 +199,36 @@ func (r *Report) stallTable() *table {
 		return nil
 	}
 	t := &table{head: []string{"at", "length", "messages", "of the top 0.1 %", "carried by"}}
-	heaviest := slices.Clone(stalls)
-	slices.SortStableFunc(heaviest, func(a, b Stall) int { return cmp.Compare(b.ShareOfTop, a.ShareOfTop) })
-	for _, s := range heaviest[:min(len(heaviest), manyStalls)] {
+	for _, s := range r.heaviestStalls() {
 		t.add(fmt.Sprintf("%.3fs", float64(s.Start)/1e9), units.Latency(s.Length), count(s.Messages), percent(s.ShareOfTop), s.CarriedBy)
 	}
 	return t
+}
+
+// heaviestStalls are those that a text lists.
+func (r *Report) heaviestStalls() []Stall {
+	heaviest := r.RealStalls()
+	slices.SortStableFunc(heaviest, func(a, b Stall) int { return cmp.Compare(b.ShareOfTop, a.ShareOfTop) })
+	return heaviest[:min(len(heaviest), manyStalls)]
+}
+
+// limitLines say what held each side that had more to do.
+func (r *Report) limitLines() []string {
+	var out []string
+	for _, l := range r.Limits {
+		if l.Held != checks.ByNothing {
+			out = append(out, fmt.Sprintf("%sing side: %s (%s)", map[string]string{checks.Sending: "send", checks.Receiving: "receiv"}[l.Side], l.Held, l.Evidence))
+		}
+	}
+	return out
+}
+
+// stamp is what marks invalid numbers, "" for valid ones.
+func (r *Report) stamp(what string) string {
+	if ids := r.Invalid[what]; len(ids) > 0 {
+		return "INVALID: " + strings.Join(ids, " ")
+	}
+	return ""
 }
 
 // dense is the share of slow messages from which on a stretch is a stall.

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"amqpperf/internal/analysis/checks"
 )
 
 // Text writes the report for a terminal or a thread: aligned columns, plain
@@ -38,13 +40,22 @@ func (r *Report) textNumbers(p *printer) {
 	if r.Baseline != nil {
 		rates = append(rates, "baseline: "+r.Baseline.rateLine())
 	}
+	if s := r.stamp(checks.Rates); s != "" {
+		rates = append(rates, s)
+	}
 	p.section("rates", rates)
+	if l := r.limitLines(); len(l) > 0 {
+		p.section("what held the rate", l)
+	}
 	t, marks := r.latencies()
 	if len(t.rows) > 0 {
 		p.line("")
 		p.line("latencies")
 		p.table(t)
 		p.lines("  ", legend(marks))
+		if l := r.bracketLine(); l != "" {
+			p.lines("  ", []string{l})
+		}
 	}
 	if l := r.clockLine(); l != "" {
 		p.lines("  ", []string{l})
@@ -56,6 +67,7 @@ func (r *Report) textNumbers(p *printer) {
 		p.line("")
 		p.line("stalls")
 		p.table(t)
+		p.lines("  ", r.besideLines())
 	}
 	if t := r.checkTable(false); t != nil {
 		p.line("")

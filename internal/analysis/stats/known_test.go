@@ -112,6 +112,26 @@ func TestMSER5(t *testing.T) {
 	}
 }
 
+// A stall in mid-run is no warm-up, a start that is slow is one.
+func TestWithoutStalls(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	values := make([]float64, 10_000)
+	for i := range values {
+		values[i] = 10 + rng.Float64()
+		if i < 60 || (i >= 6000 && i < 6100) {
+			values[i] *= 20
+		}
+	}
+	all := batches(values)
+	if got := stats.MSER5(all); got.OK {
+		t.Errorf("the stall did not mislead MSER-5: %+v", got)
+	}
+	if got := stats.MSER5(stats.WithoutStalls(all)); got.Cut < 12 || got.Cut > 20 || !got.OK {
+		t.Errorf("a start of 12 batches: %+v", got)
+	}
+}
+
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	bins := []stats.BatchMean{{N: 2, Sum: 2}, {}, {N: 4, Sum: 8}, {N: 5, Sum: 5}, {N: 1, Sum: 9}}

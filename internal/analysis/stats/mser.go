@@ -1,5 +1,7 @@
 package stats
 
+import "slices"
+
 // BatchMean is the mean of some consecutive values and how many they are.
 type BatchMean struct {
 	N   int64
@@ -57,6 +59,32 @@ func MSER5(batches []BatchMean) Truncation {
 	t.Share = float64(t.Cut) / float64(n)
 	t.OK = t.Share <= 0.5
 	return t
+}
+
+// WithoutStalls returns the batches for a warm-up with later stalls cut down: what is above
+// the 95th percentile counts as that, except in front, up to the first batch
+// that is not above the median. A single stall in mid-run would else be the
+// best place to cut at, and the hour before it a warm-up.
+func WithoutStalls(batches []BatchMean) []BatchMean {
+	if len(batches) == 0 {
+		return nil
+	}
+	means := make([]float64, len(batches))
+	for i, b := range batches {
+		means[i] = b.mean()
+	}
+	sorted := slices.Clone(means)
+	slices.Sort(sorted)
+	middle, high := sorted[len(sorted)/2], sorted[len(sorted)*95/100]
+	out := slices.Clone(batches)
+	front := true
+	for i := range out {
+		front = front && means[i] > middle
+		if !front && means[i] > high {
+			out[i].Sum = high * float64(out[i].N)
+		}
+	}
+	return out
 }
 
 func (b BatchMean) mean() float64 { return b.Sum / float64(b.N) }

@@ -1,0 +1,168 @@
+package checks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"amqpperf/internal/analysis/reduce"
+	"amqpperf/internal/analysis/report/words"
+	"amqpperf/internal/units"
+)
+
+func little(in *Input, c *Check) {
+	i := in.Data.Integrity
+	if i.LittleRight == 0 && i.LittleLeft == 0 {
+		c.skip("nothing was acked")
+		return
+	}
+	off := math.Abs(i.LittleLeft-i.LittleRight) / max(math.Abs(i.LittleLeft), math.Abs(i.LittleRight))
+	c.grade(off, 1e-6, 1e-3, fmt.Sprintf("time in flight: %.6g message seconds by backlog, %.6g by messages", i.LittleLeft, i.LittleRight))
+}
+
+func decomposition(in *Input, c *Check) {
+	i := in.Data.Integrity
+	if i.Decomposed == 0 {
+		c.skip("no message has all instants")
+		return
+	}
+	c.grade(float64(i.Identity), 1, 1, fmt.Sprintf("response = lag + blocked + service within %s for %s", units.Latency(i.Identity), words.Messages(i.Decomposed)))
+}
+
+func histogram(in *Input, c *Check) {
+	h := in.HDR
+	if h == nil {
+		c.skip("no histogram log was written")
+		return
+	}
+	c.grade(float64(h.Errors), 0, 0, fmt.Sprintf("%s values in the histogram log, %s that it could not hold", words.Count(h.Recorded), words.Count(h.Errors)))
+}
+
+// merge looks at whether the logs belong together. Configurations of senders
+// that differ are a warning only: two senders with other rates in one run can
+// be meant so.
+func merge(in *Input, c *Check) {
+	logs := in.Data.Logs
+	if len(logs) == 0 || logs[0].Schema == "" || logs[0].Schema == "merged/1" {
+		c.skip("the log does not say what it was joined from")
+		return
+	}
+	var bad, odd []string
+	var loads, shares []string
+	senders, of := 0, int64(0)
+	for _, l := range logs {
+		if l.Schema != "send/1" {
+			continue
+		}
+		senders++
+		if l.Run != in.Data.Run && l.Run != "" {
+			bad = append(bad, "a send log is of run "+words.Plain(l.Run))
+		}
+		if l.Load != "" && !slices.Contains(loads, l.Load) {
+			loads = append(loads, l.Load)
+		}
+		if l.ShareCount > 0 {
+			of = max(of, l.ShareCount)
+			share := fmt.Sprintf("%d/%d", l.ShareIndex, l.ShareCount)
+			if slices.Contains(shares, share) {
+				bad = append(bad, "two senders have share "+share)
+			}
+			shares = append(shares, share)
+		}
+	}
+	if len(loads) > 1 {
+		odd = append(odd, fmt.Sprintf("the senders have %d different loads", len(loads)))
+	}
+	if of > 0 && int64(len(shares)) != of {
+		bad = append(bad, fmt.Sprintf("%d of %d shares are there", len(shares), of))
+	}
+	if who := apart(in.Data); who != "" {
+		bad = append(bad, who)
+	}
+	slices.Sort(bad)
+	bad = slices.Compact(bad)
+	text := fmt.Sprintf("%d send and %d receive logs of one run", senders, len(logs)-senders)
+	if all := append(bad, odd...); len(all) > 0 {
+		text = strings.Join(all, "; ")
+	}
+	c.grade(float64(len(bad)+len(odd)), math.Inf(1), math.Inf(1), text)
+	if len(odd) > 0 {
+		c.atLeast(Warn)
+	}
+	if len(bad) > 0 {
+		c.atLeast(Fail)
+	}
+}
+
+// apart names sending processes that had ended before another one began: they
+// were not one run.
+func apart(d *reduce.Data) string {
+	type span struct{ first, last int64 }
+	processes := map[int32]span{}
+	for _, k := range d.Rates.Clients {
+		if !k.Sender || k.N == 0 {
+			continue
+		}
+		s, known := processes[k.Process]
+		if !known {
+			s = span{k.First, k.Last}
+		}
+		processes[k.Process] = span{min(s.first, k.First), max(s.last, k.Last)}
+	}
+	begin, end := int64(math.MinInt64), int64(math.MaxInt64)
+	for _, s := range processes {
+		begin, end = max(begin, s.first), min(end, s.last)
+	}
+	if len(processes) > 1 && begin > end {
+		return "a sending process had ended before another one began"
+	}
+	return ""
+}
+
+func censoring(in *Input, c *Check) {
+	i := in.Data.Integrity
+	if i.Answerable == 0 {
+		c.skip("no message has an answer to wait for")
+		return
+	}
+	share := float64(i.Unfinished) / float64(i.Answerable)
+	text := fmt.Sprintf("%s of %s unfinished", words.Count(i.Unfinished), words.Count(i.Answerable))
+	if i.Unfinished > 0 {
+		text += fmt.Sprintf(", the oldest for %s", units.Latency(i.Oldest))
+	}
+	tail := 1.0 // 1 − the largest percentile shown
+	for _, q := range in.Data.Metrics[reduce.Response].Quantiles {
+		if t := q.Percentile.Tail(); t > 0 {
+			tail = min(tail, t)
+		}
+	}
+	c.grade(share, 0, tail, text)
+}
+
+func retries(in *Input, c *Check) {
+	n := in.Data.Counts
+	rejected, released, modified := n.Outcomes[reduce.Rejected], n.Outcomes[reduce.Released], n.Outcomes[reduce.Modified]
+	c.grade(float64(rejected+released+modified+n.Redelivered), 0, math.Inf(1), fmt.Sprintf(
+		"%s rejected, %s released, %s modified, %s redelivered", words.Count(rejected), words.Count(released), words.Count(modified), words.Count(n.Redelivered)))
+}
+
+func power(in *Input, c *Check) {
+	k := in.Comparison
+	if k == nil {
+		c.skip("no runs are compared")
+		return
+	}
+	text := fmt.Sprintf("%d and %d runs", k.RunsA, k.RunsB)
+	if k.SmallestP > 0.05 {
+		text += fmt.Sprintf(": cannot be significant, the smallest attainable p is %.2g", k.SmallestP)
+	}
+	if k.Detectable > 0 {
+		text += fmt.Sprintf("; detectable from %s on", words.Percent(k.Detectable))
+	}
+	n := min(k.RunsA, k.RunsB)
+	c.grade(float64(n), math.Inf(1), math.Inf(1), text)
+	if n < 4 || k.SmallestP > 0.05 {
+		c.Status = Warn
+	}
+}

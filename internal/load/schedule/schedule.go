@@ -32,8 +32,19 @@ type dueCounter interface {
 // Due returns how many messages of s are intended at or before elapsed ns,
 // given that the first from ones are.
 func Due(s Schedule, from, elapsed int64) int64 {
-	if d, ok := s.(dueCounter); ok {
+	switch d := s.(type) {
+	case dueCounter:
 		return d.due(elapsed)
+	case Stripe:
+		// All of the whole before the last known one are due, too.
+		known := int64(0)
+		if from > 0 {
+			known = d.Index(from-1) + 1
+		}
+		return min(d.N(), Share(Due(d.Of, known, elapsed), d.K, d.By))
+	}
+	if elapsed == math.MaxInt64 {
+		return s.N()
 	}
 	// Gallop: usually only few are due.
 	n := s.N()

@@ -32,6 +32,7 @@ const (
 	KeySenders       = "perf.senders"       // in a receive log: JSON array of Sender, the clocks as the stamps tell them
 	KeySource        = "perf.sources"       // merged logs: JSON array, the metadata of every input
 	KeyAccounting    = "perf.accounting"    // merged logs: JSON of the accounting
+	KeyCalibration   = "perf.calibration"   // JSON of Calibration: what the tool measured of itself on this host before
 
 	// KeyTable prefixes the side tables in a Parquet footer: perf.table.event.
 	KeyTable = "perf.table."
@@ -60,6 +61,51 @@ type Subscription struct {
 type Sender struct {
 	Sender int32            `json:"sender"`
 	Clock  timestamp.Anchor `json:"clock"`
+}
+
+// Calibration is what perf-send --calibrate measured on a host: how late the
+// tool is and how long an answer takes against peers that answer at once. No
+// latency of a broker can be told from the tool's below these floors.
+type Calibration struct {
+	At      string `json:"at"` // RFC 3339
+	Host    string `json:"host"`
+	BootID  string `json:"boot_id,omitempty"`
+	Kernel  string `json:"kernel"` // as uname -r prints it
+	Go      string `json:"go"`
+	Version string `json:"version"` // of the tool
+	Timer   string `json:"timer"`   // what the pacer waited with
+
+	Target // perf-broker by way of the loopback interface, in the tool's own process
+	// InProcess is a link that answers within the call: the tool without network and peer.
+	InProcess Target `json:"in_process"`
+
+	// Differs lists what was different when a log was recorded: "kernel", "go",
+	// "version"; empty in the calibration itself.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// Target is what was measured of one peer.
+type Target struct {
+	// Floors are by metric: lag, service, e2e.
+	Floors map[string]Floor `json:"floors"`
+	// MaxRate is messages per second of a closed loop with 100 in flight.
+	MaxRate float64 `json:"max_rate"`
+}
+
+// Floor is the distribution of a metric that a peer without delay leaves, in ns.
+type Floor struct {
+	P50 int64 `json:"p50_ns"`
+	P99 int64 `json:"p99_ns"`
+	Max int64 `json:"max_ns"`
+}
+
+// Calibration returns the calibration that a log refers to, nil if it does not.
+func (m Meta) Calibration() (*Calibration, error) {
+	c := &Calibration{}
+	if ok, err := m.JSON(KeyCalibration, c); !ok || err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Senders returns the senders that a receive log lists, nil if it lists none.

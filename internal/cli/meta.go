@@ -29,5 +29,10 @@ func BaseMeta(tool, run string, clock *timestamp.Clock, flags *RunFlags) (format
 			return nil, err
 		}
 	}
+	if c := Calibration(flags.env, m[format.KeyHost]); c != nil {
+		if err := m.SetJSON(format.KeyCalibration, c); err != nil {
+			return nil, err
+		}
+	}
 	return m, m.SetJSON(format.KeyClock, anchor)
 }

@@ -34,6 +34,7 @@ type options struct {
 	drain       time.Duration
 	startAt     cli.StartAt
 	spin        cli.Enum
+	calibrate   bool
 	durable     bool
 	presettled  bool
 }
@@ -53,6 +54,7 @@ An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
 const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a second for 30 seconds, into perf-send-TIME.parquet
   perf-send -n 1M --max-pending 100 queue://bench   a million as fast as 100 in flight allow
   perf-send -r 30/m -o - queue://bench | perf-merge -f log - recv.parquet
+  perf-send --calibrate                             what of a latency is this host's own
   perf-send -u amqps://user@host --tls-ca ca.pem --producers 10 -r 1k -d 1m topic://prices`
 
 // New returns the command.
@@ -63,8 +65,11 @@ func New(env *cli.Env) *cobra.Command {
 		Short:   "Load an AMQP 1.0 broker and log every message sent",
 		Long:    long,
 		Example: examples,
-		Args:    cli.NeedArgs("ADDRESS"),
+		Args:    o.needArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.calibrate {
+				return calibrateHost(cmd.Context(), env, o, cmd.Flags())
+			}
 			r, err := prepare(env, o, cmd.Flags(), args)
 			if err != nil {
 				return err
@@ -95,6 +100,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.Var(&o.spin, "spin", "busy-wait just before messages are due: auto (with 4 processors or more), always, never (default)")
 		fs.Lookup("spin").NoOptDefVal = spinAuto
 		fs.Lookup("spin").DefValue = ""
+		fs.BoolVar(&o.calibrate, "calibrate", false, "measure this host against targets that answer at once, keep the result for later logs, and exit")
 		fs.BoolVar(&o.durable, "durable", false, "durable messages")
 		fs.BoolVar(&o.presettled, "presettled", false, "send settled: nothing is acknowledged")
 	})

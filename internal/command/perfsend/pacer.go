@@ -1,11 +1,17 @@
 package perfsend
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"amqpperf/internal/load/pace"
+	"amqpperf/timestamp"
 )
+
+// lead is between the moment everything is ready and the first intended instant.
+const lead = 5 * time.Millisecond
 
 // The values of --spin.
 const (
@@ -19,21 +25,25 @@ func (r *run) newPacer() (release func(), err error) {
 	if r.schedule == nil {
 		return func() {}, nil
 	}
-	timer, err := pace.NewTimer(r.clock)
+	timer, err := newTimer(r.clock, r.spins())
 	if err != nil {
 		return nil, err
 	}
-	release = func() { _ = timer.Close() } // nothing was written to it
-	if r.spins() {
-		guard, err := pace.Guard(timer, r.clock)
-		if err != nil {
-			release()
-			return nil, err
-		}
-		timer = pace.Spin(timer, r.clock, guard)
-	}
 	r.pacer = &pace.Pacer{Schedule: r.schedule, Clock: r.clock, Timer: timer}
-	return release, nil
+	return func() { _ = timer.Close() }, nil // nothing was written to it
+}
+
+// newTimer makes the timer of a pacer.
+func newTimer(clock *timestamp.Clock, spins bool) (pace.Timer, error) {
+	timer, err := pace.NewTimer(clock)
+	if err != nil || !spins {
+		return timer, err
+	}
+	guard, err := pace.Guard(timer, clock)
+	if err != nil {
+		return nil, errors.Join(err, timer.Close())
+	}
+	return pace.Spin(timer, clock, guard), nil
 }
 
 // spins decides whether the pacer busy-waits.

@@ -108,9 +108,6 @@ func (r *run) run(ctx context.Context) error {
 	return r.finish(rec, r.send(drain))
 }
 
-// lead is between the moment everything is ready and the first intended instant.
-const lead = 5 * time.Millisecond
-
 // setStart decides when the first message is intended.
 func (r *run) setStart() error {
 	now := r.clock.Now()

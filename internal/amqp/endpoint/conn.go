@@ -21,10 +21,6 @@ type Config struct {
 	// AcceptSessions answers the peer's begins. Otherwise they are an error: a load
 	// tool's peer has no business to begin one.
 	AcceptSessions bool
-	// Excess is how many deliveries a link takes beyond its credit before it is detached
-	// (amqp:link:transfer-limit-exceeded). A broker that forgets what is under way when
-	// credit is renewed sends more than was granted: RabbitMQ 3.
-	Excess uint32
 	// Reuse assembles deliveries of several frames in buffers that are used again:
 	// Delivery.Owned is never set, and a payload is valid until the next call of Frame.
 	Reuse bool

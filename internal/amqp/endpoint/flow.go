@@ -11,6 +11,12 @@ func (l *Link) oweFlow() {
 	l.s.touch()
 }
 
+// Tolerate says how many deliveries beyond its credit a receiver takes, counted
+// from each Grant; one more detaches the link (amqp:link:transfer-limit-exceeded).
+// A broker that forgets what is under way when credit is renewed sends more than
+// was granted: RabbitMQ 3.
+func (l *Link) Tolerate(n uint32) { l.most = n }
+
 // Grant sets what is left of the credit of a receiver's link to n deliveries.
 func (l *Link) Grant(n uint32) {
 	l.credit, l.excess = n, 0

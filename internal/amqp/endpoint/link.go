@@ -38,6 +38,7 @@ type Link struct {
 	initial uint32 // the sender's initial delivery-count
 	credit  uint32
 	excess  uint32 // as a receiver: deliveries beyond the credit since it was granted
+	most    uint32 // what excess may be
 	drain   bool
 	flowDue bool
 	nextNo  int64

@@ -119,7 +119,7 @@ func (l *Link) startDelivery(t *wire.Transfer) bool {
 	}
 	if l.credit > 0 {
 		l.credit--
-	} else if l.excess++; l.excess > s.c.cfg.Excess {
+	} else if l.excess++; l.excess > l.most {
 		l.Detach(true, &wire.Error{Condition: wire.CondTransferLimit, Description: "transfer without link credit"})
 		return false
 	}

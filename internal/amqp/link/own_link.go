@@ -37,7 +37,8 @@ type ownLink struct {
 	typed   string // the address as typed
 	address Address
 	name    string
-	wake    chan struct{} // a token when something has changed
+	wake    chan struct{} // a token when something has changed, for whoever submits or receives
+	ended   chan struct{} // closed when the link is gone
 
 	// Under plane.mu.
 	attached  bool
@@ -54,6 +55,11 @@ func (l *ownLink) poke() {
 	case l.wake <- struct{}{}:
 	default: // a token is there
 	}
+}
+
+// newOwnLink makes a link that is not attached.
+func newOwnLink(p *plane, typed string, a Address, name string) ownLink {
+	return ownLink{p: p, typed: typed, address: a, name: name, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // because returns why the link is gone, nil if it is not or we ended it; plane.mu is held.
@@ -79,6 +85,7 @@ func (l *ownLink) gone(op string) error {
 // detached notes why the link is gone; plane.mu is held.
 func (l *ownLink) detached(e *endpoint.Event) {
 	l.over = true
+	close(l.ended)
 	switch gone := l.p.gone; {
 	case gone != nil:
 		l.condition, l.text, l.cause = gone.Condition, gone.Description, gone.cause
@@ -209,21 +216,15 @@ func (l *ownLink) leave() bool {
 func (l *ownLink) shut(ctx context.Context) {
 	l.p.mu.Lock()
 	l.ep.Detach(true, nil)
-	over := l.over
 	l.p.mu.Unlock()
 	if l.p.takeTurn(ctx) != nil {
 		return
 	}
 	l.p.flush()
-	for !over {
-		select {
-		case <-l.wake:
-		case <-ctx.Done():
-			return
-		}
-		l.p.mu.Lock()
-		over = l.over
-		l.p.mu.Unlock()
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		return
 	}
 	l.p.mu.Lock()
 	last := l.leave()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/broker"
@@ -280,7 +281,7 @@ func TestTooMuch(t *testing.T) {
 			return
 		}
 		await[*wire.Flow](f)
-		for i := range uint32(excess + 10) {
+		for i := range uint32(30) {
 			f.send(i, &wire.Message{Data: [][]byte{[]byte("x")}})
 		}
 		if d, ok := await[*wire.Detach](f); ok && (d.Error == nil || d.Error.Condition != wire.CondTransferLimit) {
@@ -289,7 +290,7 @@ func TestTooMuch(t *testing.T) {
 		f.write(&wire.Detach{Closed: true})
 		f.finish()
 	})
-	r := fakeReceiver(t, f, 1)
+	r := fakeReceiver(t, f, 10)
 	dst := make([]amqp.Delivery, 1000)
 	got := 0
 	for {
@@ -303,7 +304,7 @@ func TestTooMuch(t *testing.T) {
 		}
 		got += n
 	}
-	if got != excess+1 {
+	if got != 20 {
 		t.Errorf("%d deliveries", got)
 	}
 }
@@ -337,5 +338,55 @@ func TestOneInstant(t *testing.T) {
 	at, err := r.Settle(0, 19, amqp.Accepted)
 	if err != nil || at < d[19].Received {
 		t.Errorf("settled at %d, received at %d, %v", at, d[19].Received, err)
+	}
+}
+
+// TestPeerAttaches: a link that the peer wants is refused.
+func TestPeerAttaches(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	f := newFake(t, func(f *fake) {
+		defer close(done)
+		if !f.attach(0) {
+			return
+		}
+		f.write(&wire.Attach{Name: "theirs", Handle: 5, Role: wire.RoleSender, Source: &wire.Source{}, Target: &wire.Target{}, InitialDeliveryCount: wire.Some(uint32(0))})
+		if a, ok := await[*wire.Attach](f); ok && a.Target != nil {
+			t.Errorf("%+v", a)
+		}
+		if d, ok := await[*wire.Detach](f); ok && (d.Error == nil || d.Error.Condition != wire.CondNotAllowed) {
+			t.Errorf("%+v", d)
+		}
+	})
+	_, s, _ := fakeSender(t, f)
+	<-done
+	<-s.Done()
+}
+
+// TestCloseDuringSubmit: Close ends a Submit that waits for credit, and is not delayed by it.
+func TestCloseDuringSubmit(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		f := newFake(t, func(f *fake) {
+			if f.attach(0) {
+				f.finish()
+			}
+		})
+		_, s, _ := fakeSender(t, f)
+		submitted := make(chan error, 1)
+		go func() {
+			_, err := s.Submit(limit(t), messages(0, 1, 50))
+			submitted <- err
+		}()
+		began := time.Now()
+		if err := s.Close(limit(t)); err != nil {
+			t.Error(err)
+		}
+		if err := <-submitted; err == nil {
+			t.Error("submitted without credit")
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("took %v", took)
+		}
 	}
 }

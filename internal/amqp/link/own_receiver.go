@@ -36,7 +36,7 @@ type ownReceiver struct {
 
 func (c *Conn) newOwnReceiver(ctx context.Context, cfg ReceiverConfig, address Address, warning string) (*ownReceiver, error) {
 	r := &ownReceiver{
-		ownLink: ownLink{p: c.plane, typed: cfg.Address, address: address, name: c.linkName(), wake: make(chan struct{}, 1)},
+		ownLink: newOwnLink(c.plane, cfg.Address, address, c.linkName()),
 		cfg:     cfg, closed: make(chan struct{}),
 	}
 	a := wire.Attach{
@@ -108,6 +108,7 @@ func (r *ownReceiver) event(e *endpoint.Event, at int64) {
 	switch e.Kind {
 	case endpoint.LinkAttached:
 		r.attached = true
+		r.ep.Tolerate(uint32(r.cfg.Credit))
 		r.poke()
 	case endpoint.Received:
 		r.arrive(&e.Delivery, at)
@@ -275,6 +276,7 @@ func (r *ownReceiver) Close(ctx context.Context) error {
 		r.closing = !r.over
 		if r.closing {
 			r.ep.Settle(0, math.MaxInt64, wire.StateOf(wire.CodeReleased))
+			r.queue, r.presettled = arrivals{}, 0
 		}
 		r.poke() // a Receive that waits
 		r.p.mu.Unlock()

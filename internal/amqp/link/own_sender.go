@@ -47,7 +47,7 @@ type ownSender struct {
 
 func (c *Conn) newOwnSender(ctx context.Context, cfg SenderConfig, address Address, warning string) (*ownSender, error) {
 	s := &ownSender{
-		ownLink: ownLink{p: c.plane, typed: cfg.Address, address: address, name: c.linkName(), wake: make(chan struct{}, 1)},
+		ownLink: newOwnLink(c.plane, cfg.Address, address, c.linkName()),
 		cfg:     cfg, down: make(chan struct{}), idle: make(chan struct{}, 1),
 	}
 	s.head = (&wire.Header{Durable: cfg.Durable, Priority: wire.Some(uint8(4))}).Append(nil)

@@ -86,9 +86,7 @@ const (
 	// batchBytes is how much is encoded for one write, in bytes, unless one message is larger.
 	batchBytes = 64 << 10
 	// maxSpare is the largest output buffer that is kept, in bytes.
-	maxSpare = 2 * batchBytes
-	// excess is how many deliveries beyond the credit are taken from a peer.
-	excess = 1 << 16
+	maxSpare = 4 << 20
 )
 
 func newPlane(c *Conn, socket net.Conn) *plane {
@@ -103,7 +101,7 @@ func newPlane(c *Conn, socket net.Conn) *plane {
 	}
 	p.try.init()
 	p.ep = endpoint.New(endpoint.Config{
-		Excess: excess, Reuse: true,
+		Reuse:           true,
 		FirstTransferID: c.cfg.serial, FirstDeliveryID: c.cfg.serial, FirstDeliveryCount: c.cfg.serial,
 	})
 	p.finished.Go(p.writer)

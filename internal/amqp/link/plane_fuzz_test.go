@@ -45,9 +45,9 @@ func playPlane(t *testing.T, b []byte, step int) (seen []byte, failed bool) {
 	p, socket := onTape(t, nil, len(head)+4096)
 	session := &ownSession{over: make(chan struct{})}
 	sink := newLedger(t)
-	s := &ownSender{ownLink: ownLink{p: p, name: "s", wake: make(chan struct{}, 1)}, cfg: SenderConfig{Body: numbered{}, Sink: sink},
+	s := &ownSender{ownLink: newOwnLink(p, "", Address{}, "s"), cfg: SenderConfig{Body: numbered{}, Sink: sink},
 		down: make(chan struct{}), idle: make(chan struct{}, 1)}
-	r := &ownReceiver{ownLink: ownLink{p: p, name: "r", wake: make(chan struct{}, 1)}, cfg: ReceiverConfig{Credit: 3}, closed: make(chan struct{})}
+	r := &ownReceiver{ownLink: newOwnLink(p, "", Address{}, "r"), cfg: ReceiverConfig{Credit: 3}, closed: make(chan struct{})}
 	p.mu.Lock()
 	var err error
 	if session.ep, err = p.ep.Begin(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
 )
 
@@ -185,6 +186,10 @@ func (p *plane) drain(at int64) {
 	events := p.ep.Events()
 	for i := range events {
 		e := &events[i]
+		if e.Kind == endpoint.LinkRequested {
+			e.Link.Refuse(&wire.Error{Condition: wire.CondNotAllowed, Description: "links are attached by this end only"})
+			continue
+		}
 		if e.Link == nil {
 			if s, ok := e.Session.Data.(*ownSession); ok {
 				s.event(e)

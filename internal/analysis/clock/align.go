@@ -1,5 +1,3 @@
-// Package clock puts the instants of several processes on one reference clock
-// and says by how much it can be wrong.
 package clock
 
 import "amqpperf/timestamp"
@@ -11,8 +9,30 @@ type Source string
 const (
 	SameProcess Source = "same-process" // one anchor: nothing to align
 	SameBoot    Source = "same-boot"    // through the monotonic clock that both anchors name
+	Probes      Source = "probes"       // exchanges between the hosts during the run
+	Given       Source = "given"        // --clock HOST=OFFSET±BOUND: as good as whoever said so
+	MaxError    Source = "maxerror"     // what both kernels say of their wall clocks
+	ByCausality Source = "causality"    // one side only, from the messages; shown, never applied
 	Unknown     Source = "unknown"      // another boot or host, and nothing measured between them
 )
+
+// rank orders sources from the best to none.
+func (s Source) rank() int {
+	for i, o := range []Source{SameProcess, SameBoot, Probes, Given, MaxError, ByCausality} {
+		if s == o {
+			return i
+		}
+	}
+	return 6
+}
+
+// Worse returns the worse of two sources: that of a chain of alignments.
+func Worse(a, b Source) Source {
+	if b.rank() > a.rank() {
+		return b
+	}
+	return a
+}
 
 // Alignment moves the instants of one process onto the reference clock.
 type Alignment struct {

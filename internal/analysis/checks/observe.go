@@ -68,8 +68,8 @@ func observeReceiver(d *reduce.Data) Observed {
 		o.Pending = o.Rate * (float64(o.RTT) + held) / 1e9
 	}
 	o.WorkShare = math.NaN()
-	if m := d.Metrics[reduce.Work]; m.Distribution != nil && m.Finite() > 0 {
-		o.WorkShare = o.Rate * m.Mean() / 1e9
+	if m := d.Metrics[reduce.Work]; m.Distribution != nil && m.Finite() > 0 && d.Path.WorkSpan > 0 {
+		o.WorkShare = m.Mean() * float64(m.Finite()) / float64(d.Path.WorkSpan) / n
 	}
 	// Messages that wait in the broker after it took them are demand: their
 	// median way is longer than that to the acknowledgement and a round trip.
@@ -79,6 +79,10 @@ func observeReceiver(d *reduce.Data) Observed {
 			service, _, _ = d.Metrics[reduce.Service].Approx(median())
 		}
 		o.Demand = infinite || transit > service+o.RTT+int64(time.Millisecond)
+	}
+	// So are those that wait in the consumer.
+	if queued, _, ok := d.Metrics[reduce.Queued].Approx(median()); ok && queued > o.RTT+int64(time.Millisecond) {
+		o.Demand = true
 	}
 	o.UnsentShare, o.CwndShare = tcp(d, false)
 	return o

@@ -14,7 +14,8 @@ import (
 // quantile: a generator without lag would have seen a quantile between Lower
 // and the one that was observed (method: stats.Busy). The busy periods are
 // those of all senders of the whole run, warm-up included. Instants of senders
-// on different hosts count with the bound of their clocks.
+// on different hosts count with the bound of their clocks. No response can have
+// been negative: a lower end below 0 is 0.
 //
 // Up to 2²⁰ transmissions are put into intended order one by one, and Lower is
 // exact. Of more, bins of intended time are made: M of a message is that of
@@ -182,6 +183,9 @@ func (p *bracketPass) reasons(d *Data, b *Bracket, several bool) (why []string) 
 		if t.unsorted == 0 && len(t.producers) > 1 {
 			say(1, "of %d messages of %d producers what happened within %s is not told apart", t.n, len(t.producers), width)
 		}
+	}
+	if d.Part {
+		say(1, "the rows are a selection: busy periods are known of these only")
 	}
 	say(t.resent, "%d re-sent transmissions", t.resent)
 	say(t.unready, "%d messages have no ready", t.unready)

@@ -13,9 +13,15 @@ type Path struct {
 	Held       float64 // settled − received: how long a delivery is unsettled at the consumer
 	MinService int64   // smallest service: a round trip and nothing else; 0 if unknown
 	Settled    int64   // arrivals with settled
+	// WorkSpan is the time from the first started to the last settled.
+	WorkSpan int64
 }
 
-type pathPass struct{ to, from, held stats.Moments }
+type pathPass struct {
+	to, from, held stats.Moments
+	started        span
+	settled        span
+}
 
 func (p *pathPass) add(v *view, i int) {
 	if !has(v.Received[i]) {
@@ -29,12 +35,19 @@ func (p *pathPass) add(v *view, i int) {
 	}
 	if has(v.Settled[i]) {
 		p.held.Add(v.Settled[i] - v.Received[i])
+		p.settled.add(v.Settled[i])
+	}
+	if has(v.Started[i]) {
+		p.started.add(v.Started[i])
 	}
 }
 
 func (p *pathPass) finish(d *Data) {
 	d.Path.BrokerIn, d.Path.Settled = p.from.N(), p.held.N()
 	d.Path.ToBroker, d.Path.FromBroker, d.Path.Held = p.to.Mean(), p.from.Mean(), p.held.Mean()
+	if p.started.n > 0 && p.settled.n > 0 {
+		d.Path.WorkSpan = p.settled.last - p.started.first
+	}
 	if m := d.Metrics[Service]; m.Distribution != nil && m.Finite() > 0 && m.Min() > 0 {
 		d.Path.MinService = m.Min()
 	}

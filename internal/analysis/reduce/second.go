@@ -115,7 +115,8 @@ func (p *secondPass) row(v *view, i int) {
 func (p *secondPass) bracketRow(v *view, i int, s *values) {
 	switch {
 	case s.finite&(1<<Response) != 0:
-		p.press.sheet.lower = append(p.press.sheet.lower, s.v[Response]-p.bracket.lateness(v, i))
+		low := s.v[Response] - p.bracket.lateness(v, i)
+		p.press.sheet.lower = append(p.press.sheet.lower, max(low, min(0, s.v[Response])))
 	case s.infinite&(1<<Response) != 0:
 		p.press.sheet.lowerInfinite++
 	}

@@ -29,6 +29,8 @@ type Setup struct {
 	Arrival string
 	// Credit is what a consumer grants, 0 if unknown.
 	Credit int64
+	// Part says that the rows are a selection of those of the run.
+	Part bool
 	// Logs are the logs that went in, in no particular order.
 	Logs []Source
 	// Incomplete names the inputs whose recorder did not end cleanly.
@@ -73,6 +75,7 @@ func (s *Setup) account(meta format.Meta) (warnings []string) {
 	if !ok {
 		return nil
 	}
+	s.Part = acc.Part
 	if !acc.Part {
 		s.Accounted = &acc
 	}

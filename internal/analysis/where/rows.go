@@ -94,16 +94,14 @@ func each(rows reduce.Rows, use func(*format.Merged) error) error {
 	}
 }
 
-// part marks the accounting as that of more than these rows.
+// part returns a copy that marks the accounting as that of more than these rows.
 func part(meta format.Meta) format.Meta {
-	var acc map[string]json.RawMessage
-	if ok, err := meta.JSON(format.KeyAccounting, &acc); !ok || err != nil {
-		return meta
-	}
 	out := meta.Clone()
-	acc["part"] = json.RawMessage("true")
-	if out.SetJSON(format.KeyAccounting, acc) != nil {
-		return meta
+	var acc map[string]json.RawMessage
+	if ok, err := meta.JSON(format.KeyAccounting, &acc); !ok || err != nil || acc == nil {
+		return out // what is wrong with it is said by who reads it
 	}
+	acc["part"] = json.RawMessage("true")
+	_ = out.SetJSON(format.KeyAccounting, acc) // it has been JSON before
 	return out
 }

@@ -95,7 +95,8 @@ func Columns(by string) []string { return keyColumns(by) }
 
 // Each calls use for all groups, each with the rows of its group. Some groups
 // are worked on at a time, in goroutines: use must be safe for that. The rows are
-// read through for all of them together.
+// read through for all of them together, and stand at their end afterwards. It can
+// be called once.
 func (s *Split) Each(use func(i int, rows reduce.Rows) error) error {
 	for from := 0; from < len(s.g.groups); {
 		to, weight := from, 0
@@ -105,6 +106,11 @@ func (s *Split) Each(use func(i int, rows reduce.Rows) error) error {
 				break
 			}
 			weight, to = weight+w, to+1
+		}
+		if from > 0 {
+			if err := s.rows.Rewind(); err != nil {
+				return err
+			}
 		}
 		if err := s.wave(from, to, use); err != nil {
 			return err
@@ -203,7 +209,7 @@ func (s *Split) wave(from, to int, use func(i int, rows reduce.Rows) error) erro
 			errs = append(errs, fmt.Errorf("%s: %w", s.g.groups[from+i].Name, b.result))
 		}
 	}
-	return errors.Join(append(errs, s.rows.Rewind())...)
+	return errors.Join(errs...)
 }
 
 // send hands something over unless nobody is there any more.

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/stats"
+	"amqpperf/internal/analysis/where"
 	"amqpperf/internal/cli"
 )
 
@@ -32,11 +34,20 @@ type options struct {
 	from, to    offset
 	interval    time.Duration
 	negative    bool
+	where       string
+	predicate   *where.Predicate
+	by          string
 	baseline    []string
+	compare     string
+	ignore      []string
+	failIf      []string
+	gates       []*gate.Gate
+	strict      bool
+	junit       string
 }
 
 // outputFormats returns the values of --format.
-func outputFormats() []string { return []string{"text", "markdown", "json", "csv"} }
+func outputFormats() []string { return []string{"text", "markdown", "json", "csv", "benchfmt"} }
 
 const long = `Turn a run into numbers: counts, rates, and every latency with exact quantiles
 and what may be said about them; histogram logs and pictures beside them.
@@ -44,20 +55,41 @@ and what may be said about them; histogram logs and pictures beside them.
 A LOG is a merged log of perf-merge, or the send and receive logs themselves,
 which are joined on the way. Without a LOG, or with "-", a merged log comes from
 standard input; a pipe is copied to a temporary file first, since the rows are
-read twice. Several merged logs of one run are one report; of several runs, one
-report each.
+read twice. Several logs of one run are one report; of several runs, one report
+each.
 
 service is what a closed loop sees (sent to acked), response what a client feels
 (intended to acked) and e2e the way to the receiver; the report says what a
 difference between them comes from. A quantile in parentheses must not be relied
-on: the report says why, and how long a run it needs.`
+on: the report says why, and how long a run it needs.
+
+--where chooses rows: columns of the merged log (destination, size, outcome,
+wait, attempt, consumer, ...) and spans (lag, blocked, service, response,
+transit, e2e, queued, work, handled) are compared by == != < <= > >= with
+"strings", numbers, sizes (1KiB) and durations (5ms), and joined by && || ! ( ).
+A comparison with NULL is false; "acked is null" and "acked is not null" ask.
+--by makes a report for each group of rows, or with name sorts runs by name.
+
+--baseline and --compare compare runs. The run is the unit: repeat both sides, in
+turns, five times or more; fewer cannot show a significant difference. Runs of a
+side must have the same labels and settings.
+
+--fail-if CONDITION ends with exit status 3 when the condition holds, or when the
+number is withheld: METRIC.STAT as in response.p99, e2e.max, service.mean or
+response.infinite, counts.NAME, rates.NAME, checks.ID (checks.C3 == fail), and
+.change after a metric or a rate, in percent of the baseline.`
 
 const examples = `  perf-report run.parquet
   perf-report send.parquet recv.parquet
   perf-merge send.parquet recv.parquet | perf-report --hlog run.hlog --png plots/
   perf-report -o run.md --png plots/ --baseline trunk.parquet patched.parquet
   perf-report -f json --percentiles 50,99,99.9 --warmup 10s run.parquet | jq .metrics.e2e
-  perf-report --from 20s --to 40s run.parquet`
+  perf-report --from 20s --to 40s run.parquet
+  perf-report --where 'destination == "q1" && size > 1000' --by consumer run.parquet
+  perf-report --compare build=trunk runs/*.parquet
+  perf-report -f benchfmt runs/*.parquet | benchstat -col build -
+  perf-report --fail-if 'response.p99 > 5ms' --fail-if 'counts.lost > 0' --junit perf.xml run.parquet
+  perf-report --baseline 'trunk-*.parquet' --fail-if 'response.p99.change > 5%' patched-*.parquet`
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
@@ -78,10 +110,10 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	cli.Group(cmd, "Output", o.registerOutput)
 	cli.Group(cmd, "What is looked at", o.registerSelection)
-	cli.Group(cmd, "Comparison", func(f *pflag.FlagSet) {
-		f.StringArrayVar(&o.baseline, "baseline", nil, "`LOG` of a run to stand beside this one, in numbers and pictures; for raw logs give it once for each, or a pattern")
-	})
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cli.Group(cmd, "Comparison of runs", o.registerComparison)
+	cli.Group(cmd, "Verdicts", o.registerVerdicts)
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(append([]string{byName}, where.Keys()...), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats(), cobra.ShellCompDirectiveNoFileComp))                       // the flag exists
 	cli.CompleteFiles(cmd, "parquet", "arrow")
 	return cmd
 }
@@ -103,8 +135,22 @@ func (o *options) registerSelection(f *pflag.FlagSet) {
 	f.StringVar(&o.percentiles, "percentiles", "50,90,99,99.9,99.99", "`LIST` of percentiles, 0 to 100")
 	f.DurationVar(&o.interval, "interval", 0, "interval of series and of the HDR log (default 1s; series of short runs are finer)")
 	f.BoolVar(&o.negative, "all-outcomes", false, "count rejected, released and modified messages in service and response too")
+	f.StringVar(&o.where, "where", "", "look only at rows for which this `EXPRESSION` is true")
+	f.StringVar(&o.by, "by", "", "one report for each group of rows with the same `KEY`: name (of the run), "+strings.Join(where.Keys(), ", "))
 	f.StringVar(&o.run, "run", "", "report only this `RUN`, where the logs hold several")
 	f.StringVar(&o.name, "name", "", "`NAME` of the run in the report (default what perf-send was given)")
+}
+
+func (o *options) registerComparison(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.baseline, "baseline", nil, "`LOG` or pattern of the runs to compare with, repeatable; one run stands beside this one in numbers and pictures too")
+	f.StringVar(&o.compare, "compare", "", "group the runs by the value of this `LABEL` and compare the groups; LABEL=VALUE names the baseline (default the group that ran first)")
+	f.StringArrayVar(&o.ignore, "ignore", nil, "label or setting `KEY` in which the runs of a side may differ, repeatable")
+}
+
+func (o *options) registerVerdicts(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with status 3 when this `CONDITION` holds, repeatable: 'response.p99 > 5ms'")
+	f.BoolVar(&o.strict, "strict", false, "exit with status 3 when a check fails")
+	f.StringVar(&o.junit, "junit", "", "write conditions and checks as test cases to this `FILE`, in the XML form of JUnit")
 }
 
 // validate checks the flags and returns the logs.
@@ -139,6 +185,12 @@ func (o *options) validate(env *cli.Env, logs []string) ([]string, error) {
 	if o.baseline, err = expand(o.baseline); err != nil {
 		return nil, err
 	}
+	if err := o.validateRows(); err != nil {
+		return nil, err
+	}
+	if err := o.validateVerdicts(); err != nil {
+		return nil, err
+	}
 	if slices.Contains(logs, "-") && slices.Contains(o.baseline, "-") {
 		return nil, cli.Usagef("standard input cannot be both the run and the baseline")
 	}
@@ -156,7 +208,7 @@ func (o *options) validateOutput() error {
 		return cli.Usagef("--format %q: one of %s", o.format, strings.Join(outputFormats(), ", "))
 	}
 	seen := map[string]string{}
-	for _, f := range []struct{ flag, name string }{{"-o", o.output}, {"--hlog", o.hlog}, {"--hgrm", o.hgrm}} {
+	for _, f := range []struct{ flag, name string }{{"-o", o.output}, {"--hlog", o.hlog}, {"--hgrm", o.hgrm}, {"--junit", o.junit}} {
 		switch {
 		case f.name == "-" && f.flag != "-o":
 			return cli.Usagef("%s -: name a file, the report goes to standard output", f.flag)
@@ -183,6 +235,8 @@ func formatOf(output string) string {
 		return "json"
 	case ".csv":
 		return "csv"
+	case ".bench":
+		return "benchfmt"
 	}
 	return "text"
 }

@@ -24,8 +24,9 @@ type source interface {
 	Close() error
 }
 
-// openRuns opens logs and returns one source a run, sorted by run.
-func openRuns(env *cli.Env, names []string, run string) (sources []source, spools []*spool, err error) {
+// openRuns opens logs and returns one source a run, sorted by run. extra are
+// columns that are read beside those of a report.
+func openRuns(env *cli.Env, names []string, run string, extra []string) (sources []source, spools []*spool, err error) {
 	paths := slices.Clone(names)
 	defer func() {
 		if err == nil {
@@ -55,18 +56,48 @@ func openRuns(env *cli.Env, names []string, run string) (sources []source, spool
 	case len(merged) > 0 && len(raw) > 0:
 		return nil, spools, cli.Usagef("a merged log (%s) and logs to be joined (%s) do not go together", merged[0].name, raw[0].name)
 	case len(raw) > 0:
-		j, err := openJoin(raw, run)
-		if err != nil {
-			return nil, spools, err
+		for _, of := range byRun(raw, run) {
+			j, err := openJoin(of, run)
+			if err != nil {
+				return sources, spools, err
+			}
+			sources = append(sources, j)
 		}
-		return []source{j}, spools, nil
+		return sources, spools, nil
 	}
-	sources, err = openMerged(merged, run)
+	sources, err = openMerged(merged, run, extra)
 	return sources, spools, err
 }
 
 // named is a log under the name it was given and the path it is read from.
-type named struct{ name, path string }
+type named struct {
+	name, path  string
+	run, schema string
+}
+
+// byRun divides raw logs into runs, where each log says which one it is of. If
+// one does not, it is left to the join to say what is wrong.
+func byRun(raw []named, run string) [][]named {
+	var runs []string
+	for _, n := range raw {
+		if n.schema == "send/1" && !slices.Contains(runs, n.run) {
+			runs = append(runs, n.run)
+		}
+	}
+	slices.Sort(runs)
+	if run != "" || len(runs) < 2 {
+		return [][]named{raw}
+	}
+	out := make([][]named, len(runs))
+	for _, n := range raw {
+		i := slices.Index(runs, n.run)
+		if i < 0 || n.run == "" {
+			return [][]named{raw}
+		}
+		out[i] = append(out[i], n)
+	}
+	return out
+}
 
 func classify(names, paths []string) (merged, raw []named, err error) {
 	for i, path := range paths {
@@ -77,7 +108,7 @@ func classify(names, paths []string) (merged, raw []named, err error) {
 		if err != nil {
 			return nil, nil, rename(err, path, names[i])
 		}
-		n := named{names[i], path}
+		n := named{names[i], path, log.Meta()[format.KeyRun], log.Schema()}
 		switch log.Schema() {
 		case "merged/1":
 			merged = append(merged, n)
@@ -186,7 +217,13 @@ func columns() []string {
 }
 
 // openMerged opens merged logs and puts those of one run together.
-func openMerged(names []named, run string) ([]source, error) {
+func openMerged(names []named, run string, extra []string) ([]source, error) {
+	wanted := columns()
+	for _, c := range extra {
+		if !slices.Contains(wanted, c) {
+			wanted = append(wanted, c)
+		}
+	}
 	byRun := map[string]*mergedLogs{}
 	var runs []string
 	closeSoFar := func(err error) error {
@@ -208,13 +245,13 @@ func openMerged(names []named, run string) ([]source, error) {
 			runs = append(runs, id)
 		}
 		m.names, m.logs = append(m.names, n), append(m.logs, log)
-		if err := log.Select(columns()...); err != nil {
+		if err := log.Select(wanted...); err != nil {
 			return nil, closeSoFar(rename(err, n.path, n.name))
 		}
 	}
 	if run != "" {
-		wanted := byRun[run]
-		if wanted == nil {
+		only := byRun[run]
+		if only == nil {
 			return nil, closeSoFar(fmt.Errorf("run %q is not in the logs; they hold %s", run, strings.Join(runs, ", ")))
 		}
 		for id, m := range byRun {
@@ -224,7 +261,7 @@ func openMerged(names []named, run string) ([]source, error) {
 				}
 			}
 		}
-		return []source{wanted}, nil
+		return []source{only}, nil
 	}
 	slices.Sort(runs)
 	var out []source

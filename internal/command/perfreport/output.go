@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"amqpperf/format"
+	"amqpperf/internal/analysis/compare"
 	"amqpperf/internal/analysis/report"
 	"amqpperf/internal/cli"
 )
@@ -22,6 +24,9 @@ type outputs struct {
 	file     *format.File // of the report; nil on standard output
 	hlog     *format.File
 	hgrm     *format.File
+	junit    *format.File
+	bench    *compare.Bench // of format benchfmt
+	written  int            // reports and comparisons
 	pictured []*format.File
 }
 
@@ -50,6 +55,9 @@ func openOutputs(env *cli.Env, o *options) (*outputs, error) {
 	if err == nil {
 		err = open(&out.hgrm, o.hgrm)
 	}
+	if err == nil {
+		err = open(&out.junit, o.junit)
+	}
 	if err == nil && o.png != "" {
 		err = out.openPictures()
 	}
@@ -58,6 +66,9 @@ func openOutputs(env *cli.Env, o *options) (*outputs, error) {
 	}
 	if out.file != nil {
 		out.main = out.file
+	}
+	if o.format == benchfmt {
+		out.bench = compare.NewBench(out.main)
 	}
 	return out, nil
 }
@@ -86,10 +97,56 @@ func hint(err error) error {
 
 func (out *outputs) wantsHlog() bool { return out.hlog != nil || out.hgrm != nil }
 
-func (out *outputs) report(r *report.Report, i int) error {
-	if err := write(out.main, r, out.o.format, i); err != nil {
+// benchfmt is the format for benchstat: it has no place for a comparison, which
+// benchstat makes itself.
+const benchfmt = "benchfmt"
+
+// report writes a report.
+func (out *outputs) report(r *report.Report) error {
+	if out.bench != nil {
+		out.bench.Add(r)
+		return nil
+	}
+	return out.piece(r)
+}
+
+// piece is what has all forms but benchfmt: a report, a comparison.
+type piece interface {
+	Text(w io.Writer) error
+	Markdown(w io.Writer) error
+	JSON(w io.Writer) error
+	CSV(w io.Writer, header bool) error
+}
+
+// piece writes a report or a comparison, set off from the one before.
+func (out *outputs) piece(p piece) error {
+	if out.bench != nil {
+		return nil
+	}
+	if err := write(out.main, p, out.o.format, out.written); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
+	out.written++
+	return nil
+}
+
+// lines writes text that only people read; the other formats say the same in
+// their own way.
+func (out *outputs) lines(title string, lines []string) error {
+	if len(lines) == 0 || (out.o.format != "text" && out.o.format != "markdown") {
+		return nil
+	}
+	body := title + "\n\n  " + strings.Join(lines, "\n  ") + "\n"
+	if out.o.format == "markdown" {
+		body = "**" + title + "**\n\n```\n" + strings.ReplaceAll(strings.Join(lines, "\n"), "```", "'''") + "\n```\n"
+	}
+	if err := gap(out.main, out.written); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if _, err := io.WriteString(out.main, body); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	out.written++
 	return nil
 }
 
@@ -129,7 +186,7 @@ func (out *outputs) pictures(m, base *made) error {
 
 func (out *outputs) all() []*format.File {
 	var files []*format.File
-	for _, f := range append([]*format.File{out.file, out.hlog, out.hgrm}, out.pictured...) {
+	for _, f := range append([]*format.File{out.file, out.hlog, out.hgrm, out.junit}, out.pictured...) {
 		if f != nil {
 			files = append(files, f)
 		}
@@ -139,6 +196,11 @@ func (out *outputs) all() []*format.File {
 
 // finish makes all files visible.
 func (out *outputs) finish() error {
+	if out.bench != nil {
+		if err := out.bench.Flush(); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	}
 	for _, f := range out.all() {
 		if err := f.Close(); err != nil {
 			return err

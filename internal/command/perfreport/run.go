@@ -7,15 +7,30 @@ import (
 	"time"
 
 	"amqpperf/format"
+	"amqpperf/internal/analysis/compare"
+	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/where"
 	"amqpperf/internal/cli"
 )
 
 // made is a run after both passes.
 type made struct {
-	data   *reduce.Data
-	report *report.Report
+	data    *reduce.Data
+	report  *report.Report
+	hlog    *hlog
+	sampled *compare.Sampled // of a comparison
+}
+
+// job is one run of the command.
+type job struct {
+	env     *cli.Env
+	o       *options
+	out     *outputs
+	reports []*report.Report // that gates are applied to
+	sides   []side
+	crossed []gate.Result
 }
 
 func run(env *cli.Env, o *options, names []string) (err error) {
@@ -24,99 +39,211 @@ func run(env *cli.Env, o *options, names []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.abort()) }()
-	sources, spools, err := openRuns(env, names, o.run)
+	j := &job{env: env, o: o, out: out}
+	if err := j.work(names); err != nil {
+		return err
+	}
+	if err := j.judge(); err != nil {
+		return err
+	}
+	if err := out.finish(); err != nil {
+		return err
+	}
+	return j.unmet()
+}
+
+// work makes and writes everything but verdicts.
+func (j *job) work(names []string) (err error) {
+	sources, spools, err := openRuns(j.env, names, j.o.run, j.o.extraColumns())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll(spools)) }()
-	defer func() {
+	defer func() { err = errors.Join(err, closeSources(sources), closeAll(spools)) }()
+	if o := j.o; len(sources) > 1 && (o.hlog != "" || o.hgrm != "" || o.png != "" || o.name != "") {
+		return cli.Usagef("the logs hold %d runs: choose one with --run for --hlog, --hgrm, --png or --name", len(sources))
+	}
+	if j.o.grouped() {
 		for _, s := range sources {
-			err = errors.Join(err, s.Close())
+			if err := j.reportGroups(s); err != nil {
+				return err
+			}
 		}
-	}()
-	if len(sources) > 1 && (o.hlog != "" || o.hgrm != "" || o.png != "" || o.name != "" || len(o.baseline) > 0) {
-		return cli.Usagef("the logs hold %d runs: choose one with --run for --hlog, --hgrm, --png, --name or --baseline", len(sources))
+		return nil
 	}
-	base, err := makeBaseline(env, o)
+	base, err := j.makeBaseline()
 	if err != nil {
 		return err
 	}
-	for i, s := range sources {
-		m, hlog, err := makeReport(env, o, s, o.name, out.wantsHlog())
+	many := len(base) > 1 || (j.o.comparing() && len(sources) > 1)
+	var all []*made
+	for _, s := range sources {
+		m, err := j.makeReport(s, j.out.wantsHlog(), !many)
 		if err != nil {
 			return err
 		}
-		if base != nil {
-			m.report.Baseline = base.report
+		if len(base) == 1 && !many {
+			m.report.Baseline = base[0].report
 		}
-		if err := out.report(m.report, i); err != nil {
-			return err
-		}
-		if err := out.histograms(hlog); err != nil {
-			return err
-		}
-		if err := out.pictures(m, base); err != nil {
+		all = append(all, m)
+		j.reports = append(j.reports, m.report)
+	}
+	return j.write(all, base, many)
+}
+
+// write writes what was made. Reports of many runs that are compared are written
+// where programs read them; for people the comparison is enough.
+func (j *job) write(all, base []*made, many bool) error {
+	if j.o.by == byName {
+		byNames(all)
+		if err := j.rateTable(all); err != nil {
 			return err
 		}
 	}
-	return out.finish()
+	people := j.o.format == "text" || j.o.format == "markdown"
+	if many && !people {
+		for _, m := range base {
+			if err := j.out.report(m.report); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range all {
+		if !many || !people {
+			if err := j.out.report(m.report); err != nil {
+				return err
+			}
+		}
+		if err := j.out.histograms(m.hlog); err != nil {
+			return err
+		}
+		var beside *made
+		if len(base) == 1 {
+			beside = base[0]
+		}
+		if err := j.out.pictures(m, beside); err != nil {
+			return err
+		}
+	}
+	if !j.o.comparing() {
+		return nil
+	}
+	return j.compareRuns(all, base)
 }
 
 // makeReport reads a source and makes its report.
-func makeReport(env *cli.Env, o *options, s source, name string, wantsHlog bool) (*made, *hlog, error) {
+func (j *job) makeReport(s source, wantsHlog, alone bool) (*made, error) {
+	m := &made{}
+	if wantsHlog {
+		m.hlog = newHlog(j.o.interval, j.o.name)
+	}
+	if j.o.comparing() && alone {
+		m.sampled = &compare.Sampled{Choose: headline}
+	}
+	rows, stop := watched(j.env, j.o, s)
+	defer stop()
+	done, err := j.reduce(where.Filter(rows, j.o.predicate), s.warnings, m)
+	if err != nil {
+		return nil, err
+	}
+	j.warn(s.warnings())
+	j.o.note(done)
+	return done, nil
+}
+
+func (j *job) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(j.env.Stderr, "perf-report: warning: %s\n", w)
+	}
+}
+
+// reduce makes the report of rows. warnings, which may be nil, are asked for
+// after they were read; m says which samples to keep, nil none.
+func (j *job) reduce(rows reduce.Rows, warnings func() []string, m *made) (*made, error) {
+	o := j.o
+	if m == nil {
+		m = &made{}
+	}
 	opt := reduce.Options{
-		Percentiles: o.ps, From: o.from.d, To: o.to.d, Negative: o.negative, Interval: o.interval,
+		Percentiles: o.ps, From: o.from.d, To: o.to.d, Negative: o.negative, Interval: o.interval, Sink: m.sink(),
 	}
 	if o.warmup.set {
 		opt.Warmup = &o.warmup.d
 	}
-	var log *hlog
-	if wantsHlog {
-		log = newHlog(o.interval, name)
-		opt.Sink = log
-	}
-	rows, stop := watched(env, o, s)
 	data, err := reduce.Reduce(rows, opt)
-	stop()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	data.Warnings = append(s.warnings(), data.Warnings...)
-	for _, w := range s.warnings() {
-		fmt.Fprintf(env.Stderr, "perf-report: warning: %s\n", w)
+	if warnings != nil {
+		data.Warnings = append(warnings(), data.Warnings...)
 	}
-	ro := report.Options{Name: name}
-	if log != nil {
-		ro.HDR = log.account()
+	ro := report.Options{Name: o.name}
+	if m.hlog != nil {
+		ro.HDR = m.hlog.account()
 	}
-	return &made{data: data, report: report.New(data, ro)}, log, nil
+	m.data, m.report = data, report.New(data, ro)
+	return m, nil
 }
 
-// makeBaseline reads the run to compare with, nil if there is none.
-func makeBaseline(env *cli.Env, o *options) (m *made, err error) {
-	if len(o.baseline) == 0 {
-		return nil, nil //nolint:nilnil // no baseline is neither a run nor an error
+// sink is where samples go, nil if nobody wants them.
+func (m *made) sink() reduce.Sink {
+	switch {
+	case m.hlog != nil && m.sampled != nil:
+		return both{m.hlog, m.sampled}
+	case m.hlog != nil:
+		return m.hlog
+	case m.sampled != nil:
+		return m.sampled
 	}
-	sources, spools, err := openRuns(env, o.baseline, "")
+	return nil
+}
+
+// both hands samples to two sinks.
+type both struct{ a, b reduce.Sink }
+
+// Begin implements reduce.Sink.
+func (t both) Begin(d *reduce.Data) error { return errors.Join(t.a.Begin(d), t.b.Begin(d)) }
+
+// Sample implements reduce.Sink.
+func (t both) Sample(m reduce.Metric, intended, v, bound int64) {
+	t.a.Sample(m, intended, v, bound)
+	t.b.Sample(m, intended, v, bound)
+}
+
+// Infinite implements reduce.Sink.
+func (t both) Infinite(m reduce.Metric, intended int64) {
+	t.a.Infinite(m, intended)
+	t.b.Infinite(m, intended)
+}
+
+// makeBaseline reads the runs to compare with.
+func (j *job) makeBaseline() (all []*made, err error) {
+	if len(j.o.baseline) == 0 {
+		return nil, nil
+	}
+	sources, spools, err := openRuns(j.env, j.o.baseline, "", j.o.extraColumns())
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
-	defer func() { err = errors.Join(err, closeAll(spools)) }()
-	defer func() {
-		for _, s := range sources {
-			err = errors.Join(err, s.Close())
+	defer func() { err = errors.Join(err, closeSources(sources), closeAll(spools)) }()
+	plain := *j.o
+	plain.name = ""
+	of := &job{env: j.env, o: &plain, out: j.out}
+	for _, s := range sources {
+		m, err := of.makeReport(s, false, len(sources) == 1)
+		if err != nil {
+			return nil, fmt.Errorf("--baseline: %w", err)
 		}
-	}()
-	if len(sources) != 1 {
-		return nil, cli.Usagef("--baseline names %d runs: one at a time", len(sources))
+		all = append(all, m)
 	}
-	plain := *o
-	plain.warmup = o.warmup
-	m, _, err = makeReport(env, &plain, sources[0], "", false)
-	if err != nil {
-		return nil, fmt.Errorf("--baseline: %w", err)
+	return all, nil
+}
+
+func closeSources(sources []source) error {
+	var errs []error
+	for _, s := range sources {
+		errs = append(errs, s.Close())
 	}
-	return m, nil
+	return errors.Join(errs...)
 }
 
 // progressive counts rows on a progress bar.
@@ -140,22 +267,29 @@ type spanning struct {
 	reduce.Spanner
 }
 
-// watched shows on a terminal how far the reading is.
+// watched shows on a terminal how far the reading is; stop may be called twice.
 func watched(env *cli.Env, o *options, s source) (rows reduce.Rows, stop func()) {
 	if o.quiet {
 		return s, func() {}
 	}
 	bar := cli.Progress(env, "rows", 2*s.size())
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			bar.Stop()
+		}
+	}
 	p := progressive{s, bar}
 	if sp, ok := s.(reduce.Spanner); ok {
-		return spanning{p, sp}, bar.Stop
+		return spanning{p, sp}, stop
 	}
-	return p, bar.Stop
+	return p, stop
 }
 
-// write renders a report in one of the formats. The i-th of several is set off
-// from the one before.
-func write(w io.Writer, r *report.Report, formatName string, i int) error {
+// write renders a report or a comparison in one of the formats. The i-th of
+// several is set off from the one before.
+func write(w io.Writer, r piece, formatName string, i int) error {
 	switch formatName {
 	case "markdown":
 		return errors.Join(gap(w, i), r.Markdown(w))

@@ -31,9 +31,16 @@ func exponential(random uint64) uint64 {
 	s := (m - 1) / (m + 1)
 	square := s * s
 	sum := 1.0 / 21
-	for k := 19; k >= 1; k -= 2 {
-		sum = float64(sum*square) + 1/float64(k)
-	}
+	sum = float64(sum*square) + 1.0/19
+	sum = float64(sum*square) + 1.0/17
+	sum = float64(sum*square) + 1.0/15
+	sum = float64(sum*square) + 1.0/13
+	sum = float64(sum*square) + 1.0/11
+	sum = float64(sum*square) + 1.0/9
+	sum = float64(sum*square) + 1.0/7
+	sum = float64(sum*square) + 1.0/5
+	sum = float64(sum*square) + 1.0/3
+	sum = float64(sum*square) + 1
 	value := float64(float64(down)*math.Ln2) - float64(2*float64(s*sum))
-	return uint64(math.Ldexp(value, fraction))
+	return uint64(value * (1 << fraction)) // exact: a power of two
 }

@@ -59,16 +59,13 @@ func (p *span) ramp(units u128) uint64 {
 			guess = uint64(v)
 		}
 	}
-	done := p.fast(units)
-	if p.wide {
-		done = p.slow(units)
-	}
+	f := p.formOf(units)
 	// low is done, high is not.
 	low, high := uint64(0), p.length
-	if done(guess) {
+	if f.done(guess) {
 		low = guess
 		for step := uint64(1); low+step < high; step *= 2 {
-			if !done(low + step) {
+			if !f.done(low + step) {
 				high = low + step
 				break
 			}
@@ -77,7 +74,7 @@ func (p *span) ramp(units u128) uint64 {
 	} else {
 		high = guess
 		for step := uint64(1); low+step < high; step *= 2 {
-			if done(high - step) {
+			if f.done(high - step) {
 				low = high - step
 				break
 			}
@@ -85,7 +82,7 @@ func (p *span) ramp(units u128) uint64 {
 		}
 	}
 	for high-low > 1 {
-		if mid := low + (high-low)/2; done(mid) {
+		if mid := low + (high-low)/2; f.done(mid) {
 			low = mid
 		} else {
 			high = mid
@@ -94,26 +91,33 @@ func (p *span) ramp(units u128) uint64 {
 	return low
 }
 
-// fast returns the comparison in 128 bits: p.wide says whether it is exact.
-func (p *span) fast(units u128) func(t uint64) bool {
-	limit, linear := units.mul(p.length), mul64(p.length, p.from)
-	linear = linear.add(linear)
-	return func(t uint64) bool {
-		var slope u128
-		if p.to >= p.from {
-			slope = linear.add(mul64(p.to-p.from, t))
-		} else {
-			slope = linear.sub(mul64(p.from-p.to, t))
-		}
-		return !limit.less(slope.mul(t))
-	}
+// form is the comparison of a ramp for one number of units.
+type form struct {
+	span          *span
+	limit, linear u128     // D·units, 2·D·a
+	big           *big.Int // D·units if 128 bits are not enough
 }
 
-// slow returns the same comparison for any size.
-func (p *span) slow(units u128) func(t uint64) bool {
-	limit := units.big()
-	limit.Mul(limit, new(big.Int).SetUint64(p.length))
-	return func(t uint64) bool {
-		return p.form(new(big.Int).SetUint64(t)).Cmp(limit) <= 0
+func (p *span) formOf(units u128) form {
+	if p.wide {
+		limit := units.big()
+		return form{span: p, big: limit.Mul(limit, new(big.Int).SetUint64(p.length))}
 	}
+	linear := mul64(p.length, p.from)
+	return form{span: p, limit: units.mul(p.length), linear: linear.add(linear)}
+}
+
+// done reports whether no more than the units are complete at t.
+func (f *form) done(t uint64) bool {
+	p := f.span
+	if p.wide {
+		return p.form(new(big.Int).SetUint64(t)).Cmp(f.big) <= 0
+	}
+	var slope u128
+	if p.to >= p.from {
+		slope = f.linear.add(mul64(p.to-p.from, t))
+	} else {
+		slope = f.linear.sub(mul64(p.from-p.to, t))
+	}
+	return !f.limit.less(slope.mul(t))
 }

@@ -121,7 +121,7 @@ func TestPoissonScales(t *testing.T) {
 // With a shape nothing arrives in pauses, and as much as its rate says elsewhere.
 func TestPoissonOfShape(t *testing.T) {
 	t.Parallel()
-	s := shape(t, 100, step(10_000, 1, sec), step(0, 1, sec), ramp(0, 10_000, 1, 2*sec))
+	s := shape(t, 20, step(10_000, 1, sec), step(0, 1, sec), ramp(0, 10_000, 1, 2*sec))
 	p := poisson(t, s, schedule.Random{Seed: 3})
 	mean := float64(s.N())
 	if d := math.Abs(float64(p.N()) - mean); d > 5*math.Sqrt(mean) {
@@ -146,7 +146,7 @@ func TestSequenceAccess(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range int64(4) {
 		wg.Go(func() {
-			for j := range int64(2000) {
+			for j := range int64(500) {
 				i := (j*7919*(k+1) + k) % int64(len(want))
 				if got := p.At(i); got != want[i] {
 					t.Errorf("message %d at %d, want %d", i, got, want[i])
@@ -213,7 +213,7 @@ func TestRandomSharesPartition(t *testing.T) {
 func TestThinnedIsPoisson(t *testing.T) {
 	t.Parallel()
 	good := 0
-	for seed := range uint64(100) {
+	for seed := range uint64(50) {
 		p := poisson(t, shape(t, schedule.Forever, step(5000, 1, sec)), schedule.Random{Seed: seed, Part: schedule.Part{K: 2, Of: 5}})
 		gaps, last := make([]float64, 4096), int64(0)
 		for i := range gaps {
@@ -227,8 +227,8 @@ func TestThinnedIsPoisson(t *testing.T) {
 			t.Errorf("seed %d: %v/s", seed, rate)
 		}
 	}
-	if good < 95 {
-		t.Errorf("A*² is below the 1 %% point for %d of 100 seeds", good)
+	if good < 47 {
+		t.Errorf("A*² is below the 1 %% point for %d of 50 seeds", good)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestBursts(t *testing.T) {
 	if m, d := b.Mean(), b.Dispersion(); math.Abs(m-3.571) > 1e-3 || math.Abs(d-14.22) > 5e-3 {
 		t.Errorf("mean %v, dispersion %v", m, d)
 	}
-	const length = 1_000_000
+	const length = 500_000
 	m, err := schedule.NewMMPP2(b, schedule.Random{Seed: 5, Within: length * sec})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type Poisson struct{ *sequence }
 
 // NewPoisson returns the arrivals at the rate of s, to the end of s at most; what
 // s.WithN said is not looked at. If Within or a share of N is asked for, or s
-// ends, all is drawn once to know N, some 50 ns a message; more than 2³⁰ is an error.
+// ends, all is drawn once to know N, some 60 ns a message; more than 2³⁰ is an error.
 func NewPoisson(s *Shape, r Random) (*Poisson, error) {
 	end, bounded := u128{math.MaxUint64, math.MaxUint64}, s.repeat != Forever || r.Within > 0
 	if bounded {

@@ -131,7 +131,7 @@ func (p *span) quadratic() *big.Int {
 }
 
 // At implements Schedule. Offsets beyond 292 years are math.MaxInt64. It takes
-// some 20 ns, except in ramps whose rate·q·length² exceeds 8·10³⁷ (to 1 M/s
+// 20 to 60 ns, except in ramps whose rate·q·length² exceeds 8·10³⁷ (to 1 M/s
 // in 100 days), where it takes microseconds and allocates.
 func (s *Shape) At(i int64) int64 { return s.inverse(mul64(uint64(i), s.scale)) }
 

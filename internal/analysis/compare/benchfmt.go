@@ -11,11 +11,12 @@ import (
 	"unicode"
 
 	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/report/words"
 )
 
 // Bench writes reports in the benchmark format of Go (golang.org/design/14313),
-// so that benchstat reads them: a line for each run, the labels as
-// configuration. Runs of one name and the same labels are repetitions. Numbers
+// so that benchstat reads them: a line for each run, the name and the labels as
+// configuration (benchstat -col build -ignore name). Numbers
 // that may not be used are left out, each with the reason in a line that
 // benchstat passes over.
 type Bench struct {
@@ -38,6 +39,9 @@ func (b *Bench) Add(r *report.Report) {
 		}
 	}
 	now := map[string]string{}
+	if r.Name != "" {
+		now["name"] = oneLine(r.Name)
+	}
 	for k, v := range r.Labels {
 		now[configKey(k)] = oneLine(v)
 	}
@@ -67,16 +71,13 @@ func (b *Bench) Add(r *report.Report) {
 // Flush ends the output.
 func (b *Bench) Flush() error { return b.w.Flush() }
 
-// benchName is the loop, and the name of the run as a part of its own.
+// benchName is the loop: the name of a run mostly tells the sides of a
+// comparison apart, and benchstat compares benchmarks of one name.
 func benchName(r *report.Report) string {
-	out := "Paced"
 	if r.Loop == report.Closed {
-		out = "Closed"
+		return "Closed"
 	}
-	if r.Name != "" {
-		out += "/name=" + word(r.Name)
-	}
-	return out
+	return "Paced"
 }
 
 func benchValues(r *report.Report) (values, left []string) {
@@ -133,4 +134,4 @@ func word(s string) string {
 	}, s)
 }
 
-func oneLine(s string) string { return strings.TrimSpace(plain(s)) }
+func oneLine(s string) string { return strings.TrimSpace(words.Plain(s)) }

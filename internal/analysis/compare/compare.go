@@ -102,6 +102,11 @@ func Compare(base, other Side, ignore []string) (*Result, error) {
 	for _, name := range metrics(base, other) {
 		r.Rows = append(r.Rows, row(name, base.Runs, other.Runs))
 	}
+	for _, s := range []Side{base, other} {
+		for _, run := range s.Runs {
+			r.Warnings = append(r.Warnings, run.Invalid...)
+		}
+	}
 	r.judge()
 	r.Clients = rates([]Side{base, other})
 	r.Verdict = r.verdict()

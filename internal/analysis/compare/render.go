@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"amqpperf/internal/analysis/report/words"
 )
 
 // JSON writes the comparison as one object on one line.
@@ -103,28 +104,28 @@ func (r *Result) within() []string {
 // Text writes the comparison for a terminal.
 func (r *Result) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "comparison: %s (%s) against %s (%s)\n", plain(r.New), runs(r.Runs[1]), plain(r.Base), runs(r.Runs[0]))
+	fmt.Fprintf(&b, "comparison: %s (%s) against %s (%s)\n", words.Plain(r.New), runs(r.Runs[1]), words.Plain(r.Base), runs(r.Runs[0]))
 	if len(r.Rows) > 0 {
 		head, rows := r.table()
 		b.WriteString("\n")
 		align(&b, head, rows)
 	}
 	for _, n := range r.notes() {
-		b.WriteString("  " + plain(n) + "\n")
+		b.WriteString("  " + words.Plain(n) + "\n")
 	}
 	for i, l := range r.within() {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString("  " + plain(l) + "\n")
+		b.WriteString("  " + words.Plain(l) + "\n")
 	}
 	if lines := RateTable(r.Clients); len(lines) > 0 {
 		b.WriteString("\nrates by client, best first\n")
 		for _, l := range lines {
-			b.WriteString("  " + plain(l) + "\n")
+			b.WriteString("  " + words.Plain(l) + "\n")
 		}
 	}
-	b.WriteString("\n* " + plain(r.Verdict) + "\n")
+	b.WriteString("\n* " + words.Plain(r.Verdict) + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -134,7 +135,7 @@ func align(b *strings.Builder, head []string, rows [][]string) {
 	widths := make([]int, len(head))
 	for _, row := range all {
 		for i := range row {
-			row[i] = plain(row[i])
+			row[i] = words.Plain(row[i])
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
@@ -187,7 +188,7 @@ func fence(b *strings.Builder, lines []string) {
 	}
 	b.WriteString("\n```\n")
 	for _, l := range lines {
-		b.WriteString(strings.ReplaceAll(plain(l), "```", "'''") + "\n")
+		b.WriteString(strings.ReplaceAll(words.Plain(l), "```", "'''") + "\n")
 	}
 	b.WriteString("```\n")
 }
@@ -228,34 +229,16 @@ func number(f *float64) string {
 
 // cell0 keeps a spreadsheet from taking a name for a formula.
 func cell0(s string) string {
-	s = plain(s)
+	s = words.Plain(s)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s
 }
 
-// plain makes text of others safe for a terminal and for one line.
-func plain(s string) string {
-	bad := func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
-	if strings.IndexFunc(s, bad) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if bad(r) {
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 func escape(s string) string {
 	var b strings.Builder
-	for _, r := range plain(s) {
+	for _, r := range words.Plain(s) {
 		if strings.ContainsRune("\\`*_{}[]<>#|~&$", r) {
 			b.WriteByte('\\')
 		}

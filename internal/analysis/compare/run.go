@@ -17,6 +17,7 @@ type Run struct {
 	// Config is the effective configuration, by tool and flag.
 	Config  map[string]string
 	Values  []Value
+	Invalid []string // failed checks that spoil what is compared
 	Senders []Client
 	Receive []Client // the receivers
 }
@@ -71,6 +72,18 @@ func FromReport(r *report.Report) Run {
 		}
 	}
 	run.values(r)
+	for _, v := range run.Values {
+		what, _, _ := strings.Cut(v.Metric, " ")
+		if v.Unit == "per_s" {
+			what = "rates"
+		}
+		if failed := r.Invalid[what]; len(failed) > 0 {
+			text := fmt.Sprintf("%s of %s: %s failed", what, run.Name, strings.Join(failed, ", "))
+			if !slices.Contains(run.Invalid, text) {
+				run.Invalid = append(run.Invalid, text)
+			}
+		}
+	}
 	return run
 }
 
@@ -151,11 +164,23 @@ func quantile(r *report.Report, metric string, q report.Quantile) Value {
 		v.Missing = "no message"
 	default:
 		v.V = float64(*q.Observed)
+		v.Tool = lateness(r, metric, q)
 		if metric != "response" && metric != "service" && r.Clock.Bound != nil && v.V > 0 {
-			v.Tool = float64(*r.Clock.Bound) / v.V
+			v.Tool += float64(*r.Clock.Bound) / v.V
 		}
 	}
 	return v
+}
+
+// lateness is the share of a quantile by which the generator's lateness can have
+// raised it: the width of its bracket.
+func lateness(r *report.Report, metric string, q report.Quantile) float64 {
+	for _, b := range r.Bracket[metric] {
+		if b.P == q.P && b.Lower != nil && b.Upper != nil && *b.Upper > 0 {
+			return float64(*b.Upper-*b.Lower) / float64(*b.Upper)
+		}
+	}
+	return 0
 }
 
 // Difference is a label or a setting that is not the same everywhere.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"amqpperf/internal/analysis/report/words"
 	"amqpperf/internal/units"
 )
 
@@ -75,6 +76,18 @@ func (r *Result) power() string {
 	return fmt.Sprintf(" (changes of %s to %s would have been found four times out of five)", unsigned(lo), unsigned(hi))
 }
 
+// LeastDetectable is the smallest change that would be found in any of the
+// numbers, 0 if none would.
+func (r *Result) LeastDetectable() float64 {
+	least := 0.0
+	for _, row := range r.Rows {
+		if row.Detectable != nil && (least == 0 || *row.Detectable < least) {
+			least = *row.Detectable
+		}
+	}
+	return least
+}
+
 func (row *Row) short() string {
 	return fmt.Sprintf("%s %s %s", row.Metric, signed(*row.Change), row.interval())
 }
@@ -142,12 +155,5 @@ func amount(v float64, unit string) string {
 	if unit == "ns" {
 		return units.Latency(int64(math.Round(v)))
 	}
-	return perSecond(v)
-}
-
-func perSecond(v float64) string {
-	if v >= 999.5 {
-		return units.Thousands(int64(math.Round(v))) + "/s"
-	}
-	return fmt.Sprintf("%.3g/s", v)
+	return words.PerSecond(v)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"amqpperf/internal/analysis/compare"
 	"amqpperf/internal/analysis/report"
@@ -42,6 +43,9 @@ func (g *Gate) Evaluate(r *report.Report) Result {
 		return out
 	}
 	out.Crossed, out.Text = g.holds(v.value), v.text
+	if failed := r.Invalid[g.group]; len(failed) > 0 {
+		out.Text += ", INVALID: " + strings.Join(failed, ", ") + " failed (see --strict)"
+	}
 	return out
 }
 

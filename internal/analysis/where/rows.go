@@ -47,6 +47,17 @@ func (f *filtered) Rewind() error { return f.rows.Rewind() }
 // Meta implements reduce.Rows.
 func (f *filtered) Meta() format.Meta { return part(f.rows.Meta()) }
 
+// Table implements reduce.Tabler.
+func (f *filtered) Table(b format.Batch) error { return sideTable(f.rows, b) }
+
+// sideTable hands on what the rows have; nothing if they have none.
+func sideTable(rows reduce.Rows, b format.Batch) error {
+	if t, ok := rows.(reduce.Tabler); ok {
+		return t.Table(b)
+	}
+	return nil
+}
+
 // FirstIntended implements reduce.Spanner.
 func (f *filtered) FirstIntended() (int64, bool) {
 	if f.known {

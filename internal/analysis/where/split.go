@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync"
 	"time"
 
 	"amqpperf/format"
@@ -40,6 +41,7 @@ type Split struct {
 	g      *grouper
 	origin int64 // first intended instant of the log
 	known  bool
+	tables sync.Mutex
 }
 
 // NewSplit looks all rows through and finds the groups. It is an error when
@@ -157,6 +159,14 @@ func (b *branch) Rewind() error {
 
 // Meta implements reduce.Rows.
 func (b *branch) Meta() format.Meta { return part(b.s.rows.Meta()) }
+
+// Table implements reduce.Tabler: the tables are about the whole run. Groups ask
+// while nobody reads rows, but several may do so at once.
+func (b *branch) Table(t format.Batch) error {
+	b.s.tables.Lock()
+	defer b.s.tables.Unlock()
+	return sideTable(b.s.rows, t)
+}
 
 // FirstIntended implements reduce.Spanner: that of the whole log.
 func (b *branch) FirstIntended() (int64, bool) {

@@ -30,7 +30,7 @@ type options struct {
 	name        string
 	percentiles string
 	ps          []stats.Percentile
-	warmup      offset
+	warmup      warmup
 	from, to    offset
 	interval    time.Duration
 	negative    bool
@@ -87,7 +87,7 @@ const examples = `  perf-report run.parquet
   perf-report --from 20s --to 40s run.parquet
   perf-report --where 'destination == "q1" && size > 1000' --by consumer run.parquet
   perf-report --compare build=trunk runs/*.parquet
-  perf-report -f benchfmt runs/*.parquet | benchstat -col build -
+  perf-report -f benchfmt runs/*.parquet | benchstat -col build -ignore name -
   perf-report --fail-if 'response.p99 > 5ms' --fail-if 'counts.lost > 0' --junit perf.xml run.parquet
   perf-report --baseline 'trunk-*.parquet' --fail-if 'response.p99.change > 5%' patched-*.parquet`
 
@@ -129,7 +129,7 @@ func (o *options) registerOutput(f *pflag.FlagSet) {
 }
 
 func (o *options) registerSelection(f *pflag.FlagSet) {
-	f.Var(&o.warmup, "warmup", "leave out of rates and latencies what was intended in this `TIME` from the start, 0s = nothing (default what perf-send marked)")
+	f.Var(&o.warmup, "warmup", "leave out of rates and latencies what was intended in this `TIME` from the start, 0s = nothing, auto = what MSER-5 finds (default what perf-send marked)")
 	f.Var(&o.from, "from", "look only at what was intended from this `TIME` after the first message on")
 	f.Var(&o.to, "to", "look only at what was intended before this `TIME` after the first message")
 	f.StringVar(&o.percentiles, "percentiles", "50,90,99,99.9,99.99", "`LIST` of percentiles, 0 to 100")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"amqpperf/internal/analysis/checks"
 	"amqpperf/internal/analysis/compare"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/report"
@@ -50,32 +51,53 @@ func (g group) reports() []*report.Report {
 	return out
 }
 
-// compareRuns compares what was made: base is the runs of --baseline.
-func (j *job) compareRuns(all, base []*made) error {
+// compareRuns compares what was made: base is the runs of --baseline. The
+// reports get the check of the comparison's power.
+func (j *job) compareRuns(all, base []*made) (results []*compare.Result, err error) {
+	if !j.o.comparing() {
+		return nil, nil
+	}
 	sides, err := j.divide(all, base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, other := range sides[1:] {
 		r, err := compare.Compare(sides[0].side(), other.side(), j.o.ignore)
 		if err != nil {
-			return cli.Usagef("%w", err)
+			return nil, cli.Usagef("%w", err)
 		}
 		if len(sides[0].runs) == 1 && len(other.runs) == 1 {
-			a, b := sides[0].runs[0], other.runs[0]
-			if a.sampled != nil && b.sampled != nil {
-				r.Within = compare.ShiftFunction(b.sampled.Metric.String(), a.sampled, b.sampled, shiftSeed)
-				if a.sampled.Metric != b.sampled.Metric {
-					r.Within = &compare.Within{Metric: b.sampled.Metric.String(), Label: compare.WithinOnly, Why: "one run has an open loop and the other one a closed one"}
-				}
-			}
+			r.Within = within(sides[0].runs[0], other.runs[0])
 		}
-		if err := j.out.piece(r); err != nil {
-			return err
+		results = append(results, r)
+		for _, m := range other.runs {
+			j.judged(m, r)
 		}
-		j.sides = append(j.sides, side{other.name + " against " + sides[0].name, sides[0].reports(), other.reports()})
 	}
-	return nil
+	for i, other := range sides[1:] {
+		name := results[i].New + " against " + results[i].Base
+		j.sides = append(j.sides, side{name, sides[0].reports(), other.reports()})
+	}
+	return results, nil
+}
+
+// within is the shift function of one run against one run.
+func within(a, b *made) *compare.Within {
+	switch {
+	case a.sampled == nil || b.sampled == nil:
+		return nil
+	case a.sampled.Metric != b.sampled.Metric:
+		return &compare.Within{Metric: b.sampled.Metric.String(), Label: compare.WithinOnly, Why: "one run has an open loop and the other one a closed one"}
+	}
+	return compare.ShiftFunction(b.sampled.Metric.String(), a.sampled, b.sampled, shiftSeed)
+}
+
+// judged makes the report of a run anew, now that the power of its comparison is
+// known.
+func (j *job) judged(m *made, r *compare.Result) {
+	m.options.Comparison = &checks.Comparison{RunsA: r.Runs[0], RunsB: r.Runs[1], SmallestP: r.Smallest, Detectable: r.LeastDetectable()}
+	m.report = report.New(m.data, m.options)
+	j.o.note(m)
 }
 
 // divide makes the sides, the baseline first.

@@ -18,6 +18,7 @@ import (
 // source is one run's merged rows.
 type source interface {
 	reduce.Rows
+	reduce.Tabler
 	run() string
 	size() int64 // rows, 0 if unknown
 	warnings() []string

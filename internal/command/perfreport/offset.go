@@ -61,3 +61,30 @@ func (o *offset) String() string {
 
 // Type implements pflag.Value.
 func (o *offset) Type() string { return "time" }
+
+// warmup is an offset, or what is found to be warm-up.
+type warmup struct {
+	offset
+	auto bool
+}
+
+// Set implements pflag.Value.
+func (w *warmup) Set(s string) error {
+	if s == "auto" {
+		*w = warmup{auto: true}
+		return nil
+	}
+	w.auto = false
+	if err := w.offset.Set(s); err != nil {
+		return fmt.Errorf("%w, or auto", err)
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (w *warmup) String() string {
+	if w.auto {
+		return "auto"
+	}
+	return w.offset.String()
+}

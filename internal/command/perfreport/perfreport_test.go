@@ -239,7 +239,7 @@ func TestErrors(t *testing.T) {
 		"percentile":          {[]string{"--percentiles", "50,101", log}, "", 2, `"101"`},
 		"from after to":       {[]string{"--from", "5s", "--to", "5", log}, "", 2, "--to"},
 		"negative":            {[]string{"--from", "-5s", log}, "", 2, "negative"},
-		"no time":             {[]string{"--warmup", "auto", log}, "", 2, "--warmup"},
+		"no time":             {[]string{"--warmup", "soon", log}, "", 2, "--warmup"},
 		"interval":            {[]string{"--interval", "1us", log}, "", 2, "--interval"},
 		"one file for two":    {[]string{"--hlog", filepath.Join(dir, "x"), "--hgrm", dir + "/./x", log}, "", 2, "--hgrm"},
 		"hlog to stdout":      {[]string{"--hlog", "-", log}, "", 2, "--hlog"},

@@ -19,6 +19,7 @@ import (
 type made struct {
 	data    *reduce.Data
 	report  *report.Report
+	options report.Options // that the report was made with
 	hlog    *hlog
 	sampled *compare.Sampled // of a comparison
 }
@@ -74,25 +75,31 @@ func (j *job) work(names []string) (err error) {
 	if err != nil {
 		return err
 	}
-	many := len(base) > 1 || (j.o.comparing() && len(sources) > 1)
 	var all []*made
+	many := len(base) > 1 || (j.o.comparing() && len(sources) > 1)
 	for _, s := range sources {
 		m, err := j.makeReport(s, j.out.wantsHlog(), !many)
 		if err != nil {
 			return err
 		}
+		all = append(all, m)
+	}
+	results, err := j.compareRuns(all, base)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
 		if len(base) == 1 && !many {
 			m.report.Baseline = base[0].report
 		}
-		all = append(all, m)
 		j.reports = append(j.reports, m.report)
 	}
-	return j.write(all, base, many)
+	return j.write(all, base, results, many)
 }
 
 // write writes what was made. Reports of many runs that are compared are written
 // where programs read them; for people the comparison is enough.
-func (j *job) write(all, base []*made, many bool) error {
+func (j *job) write(all, base []*made, results []*compare.Result, many bool) error {
 	if j.o.by == byName {
 		byNames(all)
 		if err := j.rateTable(all); err != nil {
@@ -124,10 +131,12 @@ func (j *job) write(all, base []*made, many bool) error {
 			return err
 		}
 	}
-	if !j.o.comparing() {
-		return nil
+	for _, r := range results {
+		if err := j.out.piece(r); err != nil {
+			return err
+		}
 	}
-	return j.compareRuns(all, base)
+	return nil
 }
 
 // makeReport reads a source and makes its report.
@@ -166,7 +175,10 @@ func (j *job) reduce(rows reduce.Rows, warnings func() []string, m *made) (*made
 	opt := reduce.Options{
 		Percentiles: o.ps, From: o.from.d, To: o.to.d, Negative: o.negative, Interval: o.interval, Sink: m.sink(),
 	}
-	if o.warmup.set {
+	switch {
+	case o.warmup.auto:
+		opt.WarmupAuto = true
+	case o.warmup.set:
 		opt.Warmup = &o.warmup.d
 	}
 	data, err := reduce.Reduce(rows, opt)
@@ -176,11 +188,11 @@ func (j *job) reduce(rows reduce.Rows, warnings func() []string, m *made) (*made
 	if warnings != nil {
 		data.Warnings = append(warnings(), data.Warnings...)
 	}
-	ro := report.Options{Name: o.name}
+	m.data, m.options = data, report.Options{Name: o.name}
 	if m.hlog != nil {
-		ro.HDR = m.hlog.account()
+		m.options.HDR = m.hlog.account()
 	}
-	m.data, m.report = data, report.New(data, ro)
+	m.report = report.New(data, m.options)
 	return m, nil
 }
 
@@ -259,6 +271,14 @@ func (p progressive) Next(b *format.Merged) error {
 		p.bar.Add(int64(b.Len()))
 	}
 	return err
+}
+
+// Table implements reduce.Tabler.
+func (p progressive) Table(b format.Batch) error {
+	if t, ok := p.Rows.(reduce.Tabler); ok {
+		return t.Table(b)
+	}
+	return nil
 }
 
 // spanning is progressive for rows that know their first instant.

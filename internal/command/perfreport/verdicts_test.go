@@ -214,7 +214,7 @@ func TestCompare(t *testing.T) {
 	}
 	// Benchmarks: a line for each run.
 	r = perfReport(t, "", args("-f", "benchfmt")...)
-	if r.code != cli.ExitOK || strings.Count(r.stdout, "\nBenchmarkPaced/name=") != 10 || !strings.Contains(r.stdout, "\nbuild: patched\n") || !strings.Contains(r.stdout, " response-p50-ns") {
+	if r.code != cli.ExitOK || strings.Count(r.stdout, "\nBenchmarkPaced ") != 10 || !strings.Contains(r.stdout, "\nbuild: patched\n") || !strings.Contains(r.stdout, " response-p50-ns") {
 		t.Errorf("%.800s %s", r.stdout, r.stderr)
 	}
 	r = perfReport(t, "", args("--by", "name")...)

@@ -15,7 +15,7 @@ type Arrivals struct {
 	Windows []Dispersion
 	// GapTest is the Anderson–Darling statistic of the gaps between ready
 	// instants against exponential ones; 0 where the schedule is not Poisson, or
-	// there are more than 2²⁰ messages.
+	// there are more than 2¹⁹ messages.
 	GapTest float64
 	Gaps    int
 }

@@ -17,7 +17,7 @@ import (
 // on different hosts count with the bound of their clocks. No response can have
 // been negative: a lower end below 0 is 0.
 //
-// Up to 2²⁰ transmissions are put into intended order one by one, and Lower is
+// Up to 2¹⁹ transmissions are put into intended order one by one, and Lower is
 // exact. Of more, bins of intended time are made: M of a message is that of
 // its bin, so Lower is still valid but looser, and it is the lower edge of its
 // bucket, 1/1024 wide. The order within a bin is known only where the rows of a

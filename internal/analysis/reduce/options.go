@@ -57,7 +57,7 @@ type Options struct {
 	// response too.
 	Negative bool
 	// Interval is the width of the series; 0: one second, less for a run below
-	// 20 s, more beyond half an hour.
+	// 20 s, more beyond a quarter of an hour.
 	Interval time.Duration
 	// Sink may be nil.
 	Sink Sink

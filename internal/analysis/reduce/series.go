@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxIntervals bounds the memory of a series: 20 to 60 KiB an interval.
-	maxIntervals = 1800
+	maxIntervals = 900
 	// seriesPrecision is that of the histogram of one interval.
 	seriesPrecision = 8
 )

@@ -1,12 +1,14 @@
 package reduce
 
 import (
+	"iter"
+
 	"amqpperf/internal/analysis/stats"
 )
 
 // rowsInOrder is up to how many messages are put into intended order one by
 // one; of more than that bins of intended time are made (stats.BusyBins).
-const rowsInOrder = stats.MaxBins
+const rowsInOrder = stats.MaxBusyBins
 
 // timeline puts all transmissions of all senders of a run into intended order,
 // whatever the order of the rows: perf-merge writes one producer after the
@@ -102,35 +104,40 @@ const maxBatches = 1 << 17
 // truncation finds the warm-up of the messages intended from ≤ t < to, and the
 // intended instant at which it ends. Call it before the busy periods are found.
 func (t *timeline) truncation(from, to int64, busy *stats.Busy) (cut stats.Truncation, end int64) {
-	var bins []stats.BatchMean
-	at := func(int) int64 { return from }
+	var bins iter.Seq2[int64, stats.BatchMean]
 	switch {
 	case busy != nil:
-		rows := busy.Arrivals()
-		var place []int64
-		for _, a := range rows {
-			if a.Intended >= from && a.Intended < to && a.Done != stats.Never {
-				bins = append(bins, stats.BatchMean{N: 1, Sum: float64(a.Done - a.Intended)})
-				place = append(place, a.Intended)
+		bins = func(yield func(int64, stats.BatchMean) bool) {
+			for _, a := range busy.Arrivals() {
+				if a.Intended < from || a.Intended >= to || a.Done == stats.Never {
+					continue
+				}
+				if !yield(a.Intended, stats.BatchMean{N: 1, Sum: float64(a.Done - a.Intended)}) {
+					return
+				}
 			}
 		}
-		at = func(i int) int64 { return place[i] }
 	case t.bins != nil:
 		all, start := t.bins.Sums()
 		width := t.bins.Width()
-		var place []int64
-		for i, b := range all {
-			if begin := start + int64(i)*width; begin+width > from && begin < to {
-				bins = append(bins, b)
-				place = append(place, begin)
+		bins = func(yield func(int64, stats.BatchMean) bool) {
+			for i, b := range all {
+				begin := start + int64(i)*width
+				if begin+width <= from || begin >= to {
+					continue
+				}
+				if !yield(max(from, begin), b) {
+					return
+				}
 			}
 		}
-		at = func(i int) int64 { return max(from, place[i]) }
+	default:
+		return cut, from
 	}
 	batches, first := stats.Batches(bins, maxBatches)
 	cut = stats.MSER5(stats.WithoutStalls(batches))
 	if cut.Cut < len(first) && cut.Cut > 0 {
-		return cut, at(first[cut.Cut])
+		return cut, first[cut.Cut]
 	}
 	return cut, from
 }

@@ -1,7 +1,10 @@
 package stats
 
+// MaxBusyBins is the most bins of BusyBins: 48 bytes each while messages come, 24 afterwards.
+const MaxBusyBins = 1 << 19
+
 // BusyBins is Busy in bounded memory: messages are taken into bins of intended
-// time, at most 2²⁰ of them, whose width is the smallest power of two ns that
+// time, at most 2¹⁹ of them, whose width is the smallest power of two ns that
 // is enough. A bin begins a busy period only if nothing was outstanding at its
 // earliest hand-over, and within it the lateness is that of its latest message:
 // M is at least what single messages would give, so the lower bound is valid,
@@ -49,8 +52,8 @@ func NewBusyBins(all []Arrival) *BusyBins {
 	for _, a := range all {
 		lowest, highest = min(lowest, a.Intended), max(highest, a.Intended)
 	}
-	b := &BusyBins{bins: make([]busyBin, MaxBins), sums: make([]BatchMean, MaxBins)}
-	for highest>>b.shift-lowest>>b.shift >= MaxBins {
+	b := &BusyBins{bins: make([]busyBin, MaxBusyBins), sums: make([]BatchMean, MaxBusyBins)}
+	for highest>>b.shift-lowest>>b.shift >= MaxBusyBins {
 		b.shift++
 	}
 	b.first = lowest >> b.shift
@@ -76,9 +79,9 @@ func (b *BusyBins) makeRoom(at int64) int64 {
 	for {
 		i := at>>b.shift - b.first
 		switch {
-		case i >= 0 && i < MaxBins:
+		case i >= 0 && i < MaxBusyBins:
 			return i
-		case i < 0 && b.used()-i <= MaxBins:
+		case i < 0 && b.used()-i <= MaxBusyBins:
 			b.move(-i)
 		default:
 			b.widen()

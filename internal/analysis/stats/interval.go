@@ -99,8 +99,12 @@ const minBatches = 30
 // The bins are in order of intended time; both slices have the same length and
 // are not changed.
 func VIF(counts, exceed []uint32) float64 {
+	return inflation(counts, exceed, make([]batch, len(counts)))
+}
+
+// inflation is VIF with room for one batch a bin.
+func inflation(counts, exceed []uint32, residuals []batch) float64 {
 	var n, e int64
-	residuals := make([]batch, len(counts))
 	for i := range counts {
 		residuals[i] = batch{int64(counts[i]), int64(exceed[i])}
 		n += int64(counts[i])

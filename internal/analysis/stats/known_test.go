@@ -135,7 +135,13 @@ func TestWithoutStalls(t *testing.T) {
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	bins := []stats.BatchMean{{N: 2, Sum: 2}, {}, {N: 4, Sum: 8}, {N: 5, Sum: 5}, {N: 1, Sum: 9}}
-	got, first := stats.Batches(bins, 100)
+	got, first := stats.Batches(func(yield func(int64, stats.BatchMean) bool) {
+		for i, b := range bins {
+			if !yield(int64(i), b) {
+				return
+			}
+		}
+	}, 100)
 	if len(got) != 2 || got[0] != (stats.BatchMean{N: 6, Sum: 10}) || got[1].N != 5 || first[0] != 0 || first[1] != 3 {
 		t.Errorf("%v at %v", got, first)
 	}

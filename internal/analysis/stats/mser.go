@@ -1,6 +1,9 @@
 package stats
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // BatchMean is the mean of some consecutive values and how many they are.
 type BatchMean struct {
@@ -91,16 +94,17 @@ func (b BatchMean) mean() float64 { return b.Sum / float64(b.N) }
 
 // Batches joins consecutive bins until each batch holds at least five values
 // (the last one may hold fewer and is then left out) and returns at most limit
-// batches, and for each the index of its first bin.
-func Batches(bins []BatchMean, limit int) (batches []BatchMean, first []int) {
+// batches, and for each the key of its first bin. bins is gone through twice.
+func Batches(bins iter.Seq2[int64, BatchMean], limit int) (batches []BatchMean, first []int64) {
 	const five = 5
 	var total int64
 	for _, b := range bins {
 		total += b.N
 	}
 	want := max(five, (total+int64(max(limit, 1))-1)/int64(max(limit, 1)))
+	batches, first = make([]BatchMean, 0, total/want), make([]int64, 0, total/want)
 	var open BatchMean
-	start := 0
+	start := int64(0)
 	for i, b := range bins {
 		if b.N == 0 {
 			continue

@@ -39,18 +39,24 @@ func (s *Selector) Quantiles() ([]Quantile, error) {
 			s.seen, s.infinite, s.dist.Finite(), s.dist.Infinite())
 	}
 	for i := range s.wanted {
-		s.wanted[i].compact()
+		w := &s.wanted[i]
+		if w.twin != i {
+			w.cells = s.wanted[w.twin].cells
+			continue
+		}
+		w.sparse()
+		w.compact()
 	}
 	qs := make([]Quantile, len(s.wanted))
-	scratch := make([]uint32, len(s.counts))
+	scratch, batches := make([]uint32, len(s.counts)), make([]batch, len(s.counts))
 	for i := range s.wanted {
 		w := &s.wanted[i]
-		qs[w.place] = s.quantile(w, scratch)
+		qs[w.place] = s.quantile(w, scratch, batches)
 	}
 	return qs, nil
 }
 
-func (s *Selector) quantile(w *wanted, exceed []uint32) Quantile {
+func (s *Selector) quantile(w *wanted, exceed []uint32, batches []batch) Quantile {
 	n := s.dist.N()
 	q := Quantile{Percentile: w.p, N: n, Rank: w.p.Rank(n), Status: Uncertain}
 	if n == 0 {
@@ -69,7 +75,7 @@ func (s *Selector) quantile(w *wanted, exceed []uint32) Quantile {
 	for _, e := range exceed {
 		q.Exceed += int64(e)
 	}
-	q.Interval = QuantileInterval(w.p, n, VIF(s.counts, exceed))
+	q.Interval = QuantileInterval(w.p, n, inflation(s.counts, exceed, batches))
 	q.Status = q.Interval.Status()
 	if w.infinite {
 		q.Status = Infinite

@@ -31,6 +31,12 @@ type wanted struct {
 	cells    []cell
 	limit    int      // cells to hold before equal ones are added up
 	exceed   []uint32 // per bin, values above the bucket
+	// twin is the place in wanted of another rank in the same bucket that holds
+	// the cells of both; itself if there is none.
+	twin int
+	// dense counts the values of a narrow bucket by bin and value instead of
+	// cells: many equal values would be sorted again and again.
+	dense []uint32
 }
 
 // cell counts rows of one value in one bin.
@@ -42,6 +48,12 @@ type cell struct {
 
 const firstCompaction = 1 << 14
 
+// mostDense bounds the counts of a dense bucket: 2 MiB.
+const mostDense = 1 << 19
+
+// width is how many values the bucket can hold.
+func (w *wanted) width() int64 { return w.bucket.High - w.bucket.Low + 1 }
+
 // NewSelector prepares pass 2 for percentiles over a number of bins. The
 // distribution must not change any more.
 func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
@@ -52,10 +64,19 @@ func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
 		if w.rank > d.Finite() {
 			w.infinite, w.rank = true, p.Rank(d.Finite())
 		}
-		w.bucket, _ = d.hist.AtRank(w.rank)
+		w.bucket, _ = d.bounds(w.rank)
 		s.wanted = append(s.wanted, w)
 	}
-	slices.SortFunc(s.wanted, func(a, b wanted) int { return cmp.Compare(a.bucket.Low, b.bucket.Low) })
+	slices.SortStableFunc(s.wanted, func(a, b wanted) int { return cmp.Compare(a.bucket.Low, b.bucket.Low) })
+	for i := range s.wanted {
+		w := &s.wanted[i]
+		w.twin = i
+		if i > 0 && s.wanted[i-1].bucket == w.bucket {
+			w.twin, w.exceed = s.wanted[i-1].twin, s.wanted[i-1].exceed // the same counts
+		} else if n := w.width(); n > 1 && n <= int64(mostDense/bins) {
+			w.dense = make([]uint32, int(n)*bins)
+		}
+	}
 	return s
 }
 
@@ -69,9 +90,19 @@ func (s *Selector) Add(bin int, v int64) {
 		if v < w.bucket.Low {
 			return // the buckets of the others are not lower
 		}
+		if w.twin != i {
+			continue
+		}
 		if v > w.bucket.High {
 			w.exceed[bin]++
 			continue
+		}
+		if w.dense != nil {
+			w.dense[int64(bin)*w.width()+v-w.bucket.Low]++
+			continue
+		}
+		if w.bucket.Low == w.bucket.High {
+			continue // all is known
 		}
 		if len(w.cells) == w.limit {
 			w.compact()
@@ -86,7 +117,9 @@ func (s *Selector) AddInfinite(bin int) {
 	s.infinite++
 	s.counts[bin]++
 	for i := range s.wanted {
-		s.wanted[i].exceed[bin]++
+		if s.wanted[i].twin == i {
+			s.wanted[i].exceed[bin]++
+		}
 	}
 }
 
@@ -106,8 +139,14 @@ func (s *Selector) Merge(o *Selector) error {
 		if w.p.Compare(from.p) != 0 {
 			return fmt.Errorf("second passes for percentiles %s and %s cannot be merged", w.p, from.p)
 		}
+		if w.twin != i {
+			continue
+		}
 		for j, n := range from.exceed {
 			w.exceed[j] += n
+		}
+		for j, n := range from.dense {
+			w.dense[j] += n
 		}
 		w.cells = append(w.cells, from.cells...)
 		if len(w.cells) >= w.limit {
@@ -121,7 +160,10 @@ func (s *Selector) Merge(o *Selector) error {
 // be made smaller gets twice the room.
 func (w *wanted) compact() {
 	slices.SortFunc(w.cells, func(a, b cell) int {
-		return cmp.Or(cmp.Compare(a.v, b.v), cmp.Compare(a.bin, b.bin))
+		if a.v != b.v {
+			return cmp.Compare(a.v, b.v)
+		}
+		return int(a.bin) - int(b.bin)
 	})
 	kept := w.cells[:0]
 	for _, c := range w.cells {
@@ -135,6 +177,22 @@ func (w *wanted) compact() {
 	for len(w.cells) > w.limit/2 {
 		w.limit *= 2
 	}
+}
+
+// sparse turns dense counts into cells, in the order of compact.
+func (w *wanted) sparse() {
+	if w.dense == nil {
+		return
+	}
+	width := int(w.width())
+	for v := range width {
+		for bin := 0; bin*width < len(w.dense); bin++ {
+			if n := w.dense[bin*width+v]; n > 0 {
+				w.cells = append(w.cells, cell{v: w.bucket.Low + int64(v), bin: uint32(bin), n: n})
+			}
+		}
+	}
+	w.dense = nil
 }
 
 // valueAt returns the value of a finite rank that lies in the bucket.

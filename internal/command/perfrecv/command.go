@@ -24,6 +24,8 @@ type options struct {
 	log  cli.LogFlags
 	live cli.LiveFlags
 
+	watch connect.WatchFlags
+
 	count       int64
 	duration    time.Duration
 	idle        time.Duration
@@ -96,6 +98,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")
 		o.live.Register(fs, env)
 	})
+	o.watch.Register(cmd)
 	o.conn.Register(cmd, env)
 }
 

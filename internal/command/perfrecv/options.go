@@ -69,7 +69,10 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 func (r *run) configure() error {
 	r.clock = timestamp.NewClock()
 	var err error
-	r.link, err = r.o.conn.Config(r.clock, r.events.Add)
+	if r.link, err = r.o.conn.Config(r.clock, r.events.Add); err != nil {
+		return err
+	}
+	r.watch, err = r.o.watch.New(r.clock)
 	return err
 }
 

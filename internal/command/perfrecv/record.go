@@ -35,6 +35,7 @@ type config struct {
 	PeerProduct string   `json:"peer_product,omitempty"`
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
+	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
 }
 
 func (r *run) config() config {
@@ -43,7 +44,7 @@ func (r *run) config() config {
 		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
 		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
 		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(),
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)
@@ -79,7 +80,22 @@ func (r *run) record() error {
 	}
 	r.makeConsumers()
 	r.events.Attach(r.rec.Event)
+	r.sample()
 	return nil
+}
+
+// sample begins with the samples of the log.
+func (r *run) sample() {
+	if !r.o.live.Quiet {
+		r.watch.Missing(r.env.Stderr, tool)
+	}
+	r.watch.Connections(r.conns)
+	for k, l := range r.links {
+		conn := int32(k % r.connections)
+		r.watch.Of(conn, "waiting_messages", func() int64 { waiting, _ := l.Queued(); return int64(waiting) })
+		r.watch.Of(conn, "unsettled_messages", func() int64 { _, unsettled := l.Queued(); return int64(unsettled) })
+	}
+	r.watch.Start(r.rec.Sample)
 }
 
 // meet notes a sender and its clock in the log at once, so that also a log that
@@ -100,6 +116,9 @@ func (r *run) meet(s format.Sender) {
 // finish closes the log, prints the SUMMARY and decides the exit status.
 func (r *run) finish(t *totals) error {
 	reason, stopError := r.group.Reason()
+	if err := r.watch.Stop(); err != nil {
+		r.rec.Event(recorder.Event{At: t.stopped, Kind: "error", Connection: format.Null32, Text: err.Error()})
+	}
 	r.rec.Event(recorder.Event{At: t.stopped, Kind: "stop", Connection: format.Null32, Text: reason})
 	last := format.Meta{}
 	if run := r.mostOften(); r.runID == "" && run != "" {

@@ -23,6 +23,7 @@ type receiver interface {
 	consume.Link
 	Address() link.Address
 	Subscription() string // "" on a queue
+	Queued() (waiting, unsettled int)
 }
 
 // run is one run of the command.
@@ -37,6 +38,7 @@ type run struct {
 	clock       *timestamp.Clock
 	link        link.Config
 	events      events.Log
+	watch       *connect.Watch
 
 	target connect.Target
 	conns  []*link.Conn

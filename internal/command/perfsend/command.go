@@ -22,6 +22,8 @@ type options struct {
 	log  cli.LogFlags
 	live cli.LiveFlags
 
+	watch connect.WatchFlags
+
 	rate        units.Rate
 	perProducer units.Rate
 	count       int64
@@ -109,5 +111,6 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.run.Register(fs, env, "name of this run in every row (default $PERF_RUN, else a new UUID)")
 		o.live.Register(fs, env)
 	})
+	o.watch.Register(cmd)
 	o.conn.Register(cmd, env)
 }

@@ -35,6 +35,7 @@ type config struct {
 	PeerProduct string   `json:"peer_product,omitempty"`
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
+	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
 	Timer       string   `json:"timer,omitempty"`
 }
 
@@ -45,7 +46,7 @@ func (r *run) config() config {
 		DurationNS: int64(o.duration), Size: int64(o.size), MaxPending: o.maxPending, Addresses: r.addresses,
 		Producers: r.producers, Connections: r.connections, WarmupNS: int64(o.warmup), DrainNS: int64(o.drain),
 		StartNS: r.start, Durable: o.durable, Presettled: o.presettled, URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(),
+		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.links[i].Address().Text)
@@ -81,7 +82,24 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 		l.to = rec.NewLane(r.list[k].Provisional)
 	}
 	r.events.Attach(rec.Event)
+	r.sample(rec)
 	return rec, nil
+}
+
+// sample begins with the samples of the log.
+func (r *run) sample(rec *recorder.Recorder[recorder.SendRow]) {
+	if !r.o.live.Quiet {
+		r.watch.Missing(r.env.Stderr, tool)
+	}
+	r.watch.Connections(r.conns)
+	for k, l := range r.links {
+		conn, size := int32(k%r.connections), int64(r.o.size)
+		r.watch.Of(conn, "credit_messages", func() int64 { return int64(l.Credit()) })
+		r.watch.Of(conn, "unsettled_messages", func() int64 { return int64(l.Pending()) })
+		r.watch.Of(conn, "unsettled_bytes", func() int64 { return int64(l.Pending()) * size })
+		r.watch.Of(conn, "window_messages", func() int64 { return int64(r.list[k].Free()) })
+	}
+	r.watch.Start(rec.Sample)
 }
 
 // describe puts the configuration with the final start into the log.
@@ -97,6 +115,9 @@ func (r *run) describe(rec *recorder.Recorder[recorder.SendRow]) error {
 // finish closes the log, prints the SUMMARY and decides the exit status.
 func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error {
 	stopped := r.clock.Now()
+	if err := r.watch.Stop(); err != nil {
+		rec.Event(recorder.Event{At: stopped, Kind: "error", Connection: format.Null32, Text: err.Error()})
+	}
 	rec.Event(recorder.Event{At: stopped, Kind: "stop", Connection: format.Null32, Text: r.stop})
 	err := rec.Close(r.stop, true, counters(&t.sum))
 	r.mu.Lock()

@@ -31,6 +31,8 @@ type sender interface {
 	produce.Link
 	Address() link.Address
 	MaxMessageSize() uint64 // bytes, 0 if there is no limit
+	Credit() int
+	Pending() int
 }
 
 // run is one run of the command.
@@ -48,6 +50,7 @@ type run struct {
 	clock       *timestamp.Clock
 	link        link.Config
 	events      events.Log
+	watch       *connect.Watch
 
 	target connect.Target
 	conns  []*link.Conn

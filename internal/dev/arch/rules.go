@@ -47,7 +47,7 @@ func arrows() []arrow {
 		{"internal/load/**", []string{"internal/load/**", "internal/amqp"}},
 		{"internal/analysis/**", []string{"internal/analysis/**"}},
 		// What the commands that load a broker share.
-		{"internal/command/connect", []string{"internal/cli", "internal/amqp", "internal/amqp/link"}},
+		{"internal/command/connect", []string{"internal/cli", "internal/load/watch", "internal/amqp", "internal/amqp/link"}},
 		{"internal/command/*", []string{"internal/cli", "internal/command/connect", "internal/load/**", "internal/analysis/**", "internal/amqp/**"}},
 		{"cmd/*", []string{"internal/command/*", "internal/cli"}},
 		{"internal/dev/**", []string{"**"}},

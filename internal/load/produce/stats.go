@@ -45,6 +45,13 @@ func (p *Producer) write() {
 	p.cfg.Write(&p.row)
 }
 
+// Free returns how many more messages the window takes now.
+func (p *Producer) Free() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window.free()
+}
+
 // Collect adds the counters to s and moves what the histograms have counted
 // since the last call into those of s.
 func (p *Producer) Collect(s *live.Send) {

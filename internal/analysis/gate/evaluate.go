@@ -214,6 +214,9 @@ func fromQuantile(q report.Quantile) reading {
 	case q.Low != nil:
 		text += fmt.Sprintf(" (95 %% from %s)", units.Latency(*q.Low))
 	}
+	if q.Low == nil && q.High == nil {
+		text += " (no interval)"
+	}
 	if q.Status == report.Low {
 		text += ", low confidence"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"amqpperf/internal/analysis/foreign"
 	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/stats"
 	"amqpperf/internal/analysis/where"
@@ -42,6 +43,10 @@ type options struct {
 	ignore      []string
 	failIf      []string
 	gates       []*gate.Gate
+	tag         string
+	tagged      bool
+	unit        string
+	expected    time.Duration
 	strict      bool
 	junit       string
 }
@@ -57,6 +62,9 @@ which are joined on the way. Without a LOG, or with "-", a merged log comes from
 standard input; a pipe is copied to a temporary file first, since the rows are
 read twice. Several logs of one run are one report; of several runs, one report
 each.
+
+An .hlog or .hgrm of another tool can stand in place of logs, or as --baseline: it
+knows service times only.
 
 service is what a closed loop sees (sent to acked), response what a client feels
 (intended to acked) and e2e the way to the receiver; the report says what a
@@ -100,7 +108,8 @@ func New(env *cli.Env) *cobra.Command {
 		Long:    long,
 		Example: examples,
 		Args:    cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.tagged = cmd.Flags().Changed("tag")
 			logs, err := o.validate(env, args)
 			if err != nil {
 				return err
@@ -112,9 +121,11 @@ func New(env *cli.Env) *cobra.Command {
 	cli.Group(cmd, "What is looked at", o.registerSelection)
 	cli.Group(cmd, "Comparison of runs", o.registerComparison)
 	cli.Group(cmd, "Verdicts", o.registerVerdicts)
+	cli.Group(cmd, "Logs of other tools", o.registerForeign)
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(append([]string{byName}, where.Keys()...), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats(), cobra.ShellCompDirectiveNoFileComp))                       // the flag exists
-	cli.CompleteFiles(cmd, "parquet", "arrow")
+	_ = cmd.RegisterFlagCompletionFunc("unit", cobra.FixedCompletions(foreign.Units(), cobra.ShellCompDirectiveNoFileComp))                         // the flag exists
+	cli.CompleteFiles(cmd, "parquet", "arrow", "hlog", "hgrm")
 	return cmd
 }
 
@@ -151,6 +162,12 @@ func (o *options) registerVerdicts(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with status 3 when this `CONDITION` holds, repeatable: 'response.p99 > 5ms'")
 	f.BoolVar(&o.strict, "strict", false, "exit with status 3 when a check fails")
 	f.StringVar(&o.junit, "junit", "", "write conditions and checks as test cases to this `FILE`, in the XML form of JUnit")
+}
+
+func (o *options) registerForeign(f *pflag.FlagSet) {
+	f.StringVar(&o.tag, "tag", "", "`TAG` of the .hlog's series that is the baseline or that conditions are about (default the untagged one)")
+	f.StringVar(&o.unit, "unit", "", "`UNIT` of an .hgrm's values: "+strings.Join(foreign.Units(), ", ")+" (the file does not say)")
+	f.DurationVar(&o.expected, "expected-interval", 0, "correct an .hlog for coordinated omission as HdrHistogram does; refused for logs that have intended instants")
 }
 
 // validate checks the flags and returns the logs.

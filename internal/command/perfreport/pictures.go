@@ -23,8 +23,12 @@ const mostStamps = 3
 func pictures(m, base *made) []func(io.Writer) error {
 	const form = "png"
 	size := chart.Options{}
+	curve := base
+	if base != nil && base.data == nil { // a log of another tool has a curve and no more
+		base = nil
+	}
 	return []func(io.Writer) error{
-		func(w io.Writer) error { return chart.DrawPercentiles(w, form, size, percentiles(m, base)) },
+		func(w io.Writer) error { return chart.DrawPercentiles(w, form, size, percentiles(m, curve)) },
 		func(w io.Writer) error { return chart.DrawLatency(w, form, size, latency(m, base)) },
 		func(w io.Writer) error { return chart.DrawRates(w, form, size, rates(m, base)) },
 		func(w io.Writer) error { return chart.DrawBacklog(w, form, size, backlog(m, base)) },
@@ -70,6 +74,9 @@ func percentiles(m, base *made) chart.Percentiles {
 // curves are service, response and e2e as far as they may be shown; in a closed
 // loop service and transit.
 func curves(m *made) []chart.Curve {
+	if m.curves != nil {
+		return m.curves
+	}
 	metrics := []reduce.Metric{reduce.Service, reduce.Response, reduce.E2E}
 	if m.report.Loop == report.Closed {
 		metrics = []reduce.Metric{reduce.Service, reduce.Transit}

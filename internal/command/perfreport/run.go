@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"amqpperf/format"
+	"amqpperf/internal/analysis/chart"
 	"amqpperf/internal/analysis/compare"
 	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/reduce"
@@ -22,6 +23,7 @@ type made struct {
 	options report.Options // that the report was made with
 	hlog    *hlog
 	sampled *compare.Sampled // of a comparison
+	curves  []chart.Curve    // of a log of another tool, which has no data
 }
 
 // job is one run of the command.
@@ -55,6 +57,25 @@ func run(env *cli.Env, o *options, names []string) (err error) {
 
 // work makes and writes everything but verdicts.
 func (j *job) work(names []string) (err error) {
+	found, err := kinds(names, "as one run: give it as --baseline")
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		return j.reportForeign(names, found)
+	}
+	beside, err := j.foreignBaseline()
+	if err == nil {
+		err = j.refuseForeign(beside != nil)
+	}
+	if err != nil {
+		return err
+	}
+	return j.reportRuns(names, beside)
+}
+
+// reportRuns reports the logs of runs; beside is a baseline that is no run.
+func (j *job) reportRuns(names []string, beside *made) (err error) {
 	sources, spools, err := openRuns(j.env, names, j.o.run, j.o.extraColumns())
 	if err != nil {
 		return err
@@ -71,12 +92,19 @@ func (j *job) work(names []string) (err error) {
 		}
 		return nil
 	}
-	base, err := j.makeBaseline()
-	if err != nil {
-		return err
+	var base []*made
+	if beside == nil {
+		if base, err = j.makeBaseline(); err != nil {
+			return err
+		}
 	}
+	return j.reportSides(sources, base, beside)
+}
+
+// reportSides makes the runs, compares them, and writes what there is to write.
+func (j *job) reportSides(sources []source, base []*made, beside *made) error {
 	var all []*made
-	many := len(base) > 1 || (j.o.comparing() && len(sources) > 1)
+	many := beside == nil && (len(base) > 1 || (j.o.comparing() && len(sources) > 1))
 	for _, s := range sources {
 		m, err := j.makeReport(s, j.out.wantsHlog(), !many)
 		if err != nil {
@@ -84,22 +112,39 @@ func (j *job) work(names []string) (err error) {
 		}
 		all = append(all, m)
 	}
-	results, err := j.compareRuns(all, base)
-	if err != nil {
-		return err
+	var results []*compare.Result
+	if beside == nil {
+		var err error
+		if results, err = j.compareRuns(all, base); err != nil {
+			return err
+		}
+	}
+	if len(base) == 1 && !many {
+		beside = base[0]
 	}
 	for _, m := range all {
-		if len(base) == 1 && !many {
-			m.report.Baseline = base[0].report
+		if beside != nil {
+			m.report.Baseline = beside.report
 		}
 		j.reports = append(j.reports, m.report)
 	}
-	return j.write(all, base, results, many)
+	if beside != nil && len(base) == 0 {
+		j.sides = append(j.sides, side{"against " + beside.report.Title(), []*report.Report{beside.report}, j.reports})
+	}
+	if err := j.write(all, base, beside, many); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if err := j.out.piece(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // write writes what was made. Reports of many runs that are compared are written
 // where programs read them; for people the comparison is enough.
-func (j *job) write(all, base []*made, results []*compare.Result, many bool) error {
+func (j *job) write(all, base []*made, beside *made, many bool) error {
 	if j.o.by == byName {
 		byNames(all)
 		if err := j.rateTable(all); err != nil {
@@ -123,16 +168,7 @@ func (j *job) write(all, base []*made, results []*compare.Result, many bool) err
 		if err := j.out.histograms(m.hlog); err != nil {
 			return err
 		}
-		var beside *made
-		if len(base) == 1 {
-			beside = base[0]
-		}
 		if err := j.out.pictures(m, beside); err != nil {
-			return err
-		}
-	}
-	for _, r := range results {
-		if err := j.out.piece(r); err != nil {
 			return err
 		}
 	}

@@ -2,10 +2,36 @@
 // on them. It implements the seam that internal/load declares, with the plain
 // values of package amqp.
 //
-// # The library path
+// go-amqp dials, speaks SASL, opens, sends heartbeats and closes in any case; this
+// package is its only importer. Who runs sessions and links is [Config.Client].
 //
-// Everything here runs on go-amqp's public API, and this package is its only
-// importer. A small wrapper around the net.Conn looks at the frames that come
+// # ClientOwn
+//
+// Sessions and links are ours (package endpoint), on a net.Conn that lets the
+// library see protocol headers, SASL, open, close and empty frames only, and those
+// only after size, data offset and nesting were checked. Its deadlines are passed on
+// until the peer's open and swallowed afterwards; then the peer may be silent for
+// Config.IdleTimeout, and a write may take 30 s.
+//
+// What the instants mean: sent is read when nothing is waited for any more,
+// immediately before up to 64 KiB of messages are encoded and written in one call;
+// acked and received are read right after the socket read that brought them, once
+// for all that it brought; settled is read after the write of the disposition.
+//
+// The reader never writes: it changes state under the connection's lock and wakes
+// the writer. Senders and receivers write themselves, one at a time, as far as the
+// socket takes it at once, and leave the rest to the writer; waiting for that is the
+// wait for the socket. Nothing is allocated per message.
+//
+// A link is closed without draining it and without waiting for an echo: RabbitMQ
+// 3.10 crashes at the first, others answer neither. A sender waits for its answers
+// before it detaches. A broker may send more than was granted, up to twice
+// the credit: RabbitMQ 3 forgets what is on its way when credit is renewed.
+//
+// # ClientLibrary
+//
+// Sessions and links are those of go-amqp's public API: slower, and an independent
+// second opinion. A small wrapper around the net.Conn looks at the frames that come
 // in, because the library hides what a measurement needs: the credit that the
 // peer grants (so that the wait for it ends before the sent instant is read),
 // the peer's max-frame-size, and the condition of a detach, end or close.

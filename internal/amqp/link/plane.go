@@ -180,9 +180,16 @@ func (p *plane) Close() error {
 	return p.cut()
 }
 
-// cut closes the socket at once.
+// goodbye is how long TLS may take to say that it closes.
+const goodbye = time.Second
+
+// cut closes the socket, at once but for TLS, which says so in a last record that a
+// peer may not take.
 func (p *plane) cut() error {
 	p.cutOnce.Do(func() {
+		if t, ok := p.Conn.(interface{ NetConn() net.Conn }); ok {
+			defer time.AfterFunc(goodbye, func() { _ = t.NetConn().Close() }).Stop()
+		}
 		p.cutErr = p.Conn.Close()
 		close(p.broken)
 	})

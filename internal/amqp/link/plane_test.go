@@ -3,9 +3,12 @@ package link
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -22,8 +25,9 @@ import (
 
 // bubble is a broker of our own behind pipes in memory, for tests in a synctest bubble.
 type bubble struct {
-	t *testing.T
-	b *broker.Broker
+	t       *testing.T
+	b       *broker.Broker
+	secrets []tls.Certificate // not nil: TLS
 }
 
 func newBubble(t *testing.T, cfg broker.Config) *bubble {
@@ -33,13 +37,16 @@ func newBubble(t *testing.T, cfg broker.Config) *bubble {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bubble{t, b}
+	return &bubble{t: t, b: b}
 }
 
 // dial connects through a pipe; wrap, if not nil, may stand in between.
 func (u *bubble) dial(client Client, idle time.Duration, wrap func(net.Conn) net.Conn) *Conn {
 	u.t.Helper()
 	mine, theirs := net.Pipe()
+	if u.secrets != nil {
+		mine, theirs = tls.Client(mine, &tls.Config{InsecureSkipVerify: true}), tls.Server(theirs, &tls.Config{Certificates: u.secrets})
+	}
 	go func() { _ = u.b.ServeConn(theirs) }()
 	if wrap != nil {
 		mine = wrap(mine)
@@ -58,17 +65,22 @@ func (u *bubble) dial(client Client, idle time.Duration, wrap func(net.Conn) net
 // both directions. The library's write deadline of 30 s, which it never clears, would end them.
 func TestIdleLimits(t *testing.T) {
 	t.Parallel()
-	for name, pause := range map[string]time.Duration{"idle": 0, "1/s": time.Second, "100/s": 10 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { idleLimits(t, pause) })
-		})
+	lender := httptest.NewTLSServer(nil) // of a certificate
+	defer lender.Close()
+	for name, pause := range map[string]time.Duration{"idle": 0, "1 a second": time.Second, "20 a second": 50 * time.Millisecond} {
+		for _, secrets := range [][]tls.Certificate{nil, lender.TLS.Certificates} {
+			t.Run(fmt.Sprintf("%s/tls=%v", name, secrets != nil), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { idleLimits(t, pause, secrets) })
+			})
+		}
 	}
 }
 
-func idleLimits(t *testing.T, pause time.Duration) {
+func idleLimits(t *testing.T, pause time.Duration, secrets []tls.Certificate) {
 	const limits = 10
 	u := newBubble(t, broker.Config{})
+	u.secrets = secrets
 	a, b := u.dial(ClientOwn, 0, nil), u.dial(ClientOwn, MinIdleTimeout, nil)
 	sink := newLedger(t)
 	r, err := b.NewReceiver(t.Context(), ReceiverConfig{Address: "queue://q", Credit: 100})
@@ -94,6 +106,17 @@ func idleLimits(t *testing.T, pause time.Duration) {
 	synctest.Wait()
 	if len(sink.done) != n {
 		t.Errorf("%d of %d acked", len(sink.done), n)
+	}
+	if secrets != nil {
+		// A TLS connection that closes waits until a pipe takes its last record: virtual
+		// time stands still while the library waits for that under a lock.
+		a.abort()
+		b.abort()
+		_, _ = a.Close(t.Context()), b.Close(t.Context())
+		if err := u.b.Close(); err != nil {
+			t.Error(err)
+		}
+		return
 	}
 	if err := errors.Join(s.Close(t.Context()), r.Close(t.Context()), a.Close(t.Context()), b.Close(t.Context()), u.b.Close()); err != nil {
 		t.Error(err)

@@ -24,11 +24,15 @@ func Observe(d *reduce.Data, overloaded bool) []Observed {
 	return out
 }
 
+// leastWaiting is the share of messages that must have waited for window, credit,
+// session, socket or connection for it to have held a run that kept up.
+const leastWaiting = 0.05
+
 func observeSender(d *reduce.Data, overloaded bool) Observed {
 	n := float64(d.Rates.Producers)
 	o := Observed{
 		Side: Sending, Clients: d.Rates.Producers, Rate: d.Rates.Acked / n, Window: d.MaxPending,
-		Demand: d.ClosedLoop || overloaded || BlockedShare(d) > 0.01,
+		Demand: d.ClosedLoop || overloaded,
 	}
 	if d.Size.N() > 0 {
 		o.Size = d.Size.Mean()
@@ -43,6 +47,9 @@ func observeSender(d *reduce.Data, overloaded bool) Observed {
 		if reduce.Wait(w) != reduce.WaitNone {
 			all += float64(v)
 		}
+	}
+	if b := d.Metrics[reduce.Blocked]; b.Distribution != nil && all > leastWaiting*float64(b.N()) {
+		o.Demand = true // messages waited for something that has a name
 	}
 	if all > 0 {
 		o.CreditShare = float64(d.Waits[reduce.WaitCredit]+d.Waits[reduce.WaitSession]) / all
@@ -106,8 +113,8 @@ func ofSide(d *reduce.Data, samples []reduce.Sample, sending bool) []reduce.Samp
 
 // roundTrip is the median of what TCP says of this side's connections. Where
 // that is next to nothing and no answer ever came near it, there is a delay
-// above TCP (a proxy, a broker that waits): the smallest service, which is one
-// round trip and nothing else.
+// above TCP (a proxy, a broker that waits): the service, which is one round trip
+// and little else as long as its median is near the smallest.
 func roundTrip(d *reduce.Data, sending bool) (ns int64, from string) {
 	var values []int64
 	for _, s := range ofSide(d, d.Side.Matching("conn.", ".rtt_ns"), sending) {
@@ -118,6 +125,9 @@ func roundTrip(d *reduce.Data, sending bool) (ns int64, from string) {
 		ns, from = values[len(values)/2], "TCP's round trip"
 	}
 	if ns < int64(time.Millisecond) && d.Path.MinService > 5*ns {
+		if p50, infinite, ok := d.Metrics[reduce.Service].Approx(median()); ok && !infinite && p50 < d.Path.MinService/2*3 {
+			return p50, "the median service"
+		}
 		return d.Path.MinService, "the smallest service"
 	}
 	return ns, from

@@ -17,7 +17,7 @@ type AutoWarmup struct {
 
 // chooseAuto reads the rows once and leaves out what MSER-5 finds.
 func (r *reducer) chooseAuto() error {
-	line := newTimeline()
+	line := newTimeline(r.opt)
 	first := int64(math.MaxInt64)
 	err := r.pass(func(v *view) {
 		for i, at := range v.Intended {

@@ -51,7 +51,7 @@ func newFirstPass(r *reducer) *firstPass {
 		f.dists[m] = stats.NewDistribution()
 	}
 	f.press = newPress(f.work)
-	f.line = newTimeline()
+	f.line = newTimeline(r.opt)
 	f.sel = r.data.Window
 	f.sel.First, f.sel.Last = math.MaxInt64, math.MinInt64
 	r.data.Clock.MinTransit = math.MaxInt64

@@ -61,6 +61,9 @@ type Options struct {
 	Interval time.Duration
 	// Sink may be nil.
 	Sink Sink
+
+	// inOrder is in place of rowsInOrder, for tests; 0: that.
+	inOrder int
 }
 
 // window is the selection in instants.

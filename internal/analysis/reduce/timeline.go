@@ -34,8 +34,12 @@ type timeline struct {
 // lastOf are the largest instants of a producer so far.
 type lastOf struct{ intended, ready, done int64 }
 
-func newTimeline() *timeline {
-	return &timeline{limit: rowsInOrder, producers: map[producer]*lastOf{}}
+func newTimeline(opt Options) *timeline {
+	limit := rowsInOrder
+	if opt.inOrder > 0 {
+		limit = opt.inOrder
+	}
+	return &timeline{limit: limit, producers: map[producer]*lastOf{}}
 }
 
 // arrivalOf is a primary row of a send log as a message at the entry of the system.

@@ -18,8 +18,29 @@ func (b *builder) checks() {
 			b.r.Invalid[what] = append(b.r.Invalid[what], c.ID)
 		}
 	}
-	for _, o := range checks.Observe(b.d, overloaded) {
-		b.r.Limits = append(b.r.Limits, checks.Judge([]checks.Observed{o}))
+	b.r.observed = checks.Observe(b.d, overloaded)
+	JudgeTogether([]*Report{b.r})
+}
+
+// JudgeTogether tells anew what held each run, knowing the others: a cap in the
+// broker shows only over several round trips. The runs should be of one system.
+func JudgeTogether(runs []*Report) {
+	for _, r := range runs {
+		r.Limits = []Limit{}
+		for _, o := range r.observed {
+			all := []checks.Observed{o}
+			for _, other := range runs {
+				if other == r {
+					continue
+				}
+				for _, p := range other.observed {
+					if p.Side == o.Side {
+						all = append(all, p)
+					}
+				}
+			}
+			r.Limits = append(r.Limits, checks.Judge(all))
+		}
 	}
 }
 

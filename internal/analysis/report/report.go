@@ -49,6 +49,8 @@ type Report struct {
 	Series   Series   `json:"series"`
 	// Baseline is the run that this one stands beside.
 	Baseline *Report `json:"baseline,omitempty"`
+
+	observed []checks.Observed // what Limits are judged from
 }
 
 // Loop is how the sender was driven.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"amqpperf/format"
 	"amqpperf/internal/amqp/broker"
 	"amqpperf/internal/cli"
@@ -358,5 +360,21 @@ func TestRefused(t *testing.T) {
 		if _, err := os.Stat(s.log); err == nil {
 			t.Errorf("%s: it left a log", tt.args)
 		}
+	}
+}
+
+// Too many connections for the system are refused before the first is opened.
+func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 2_000_000 {
+		t.Skipf("the limit of open files is %d, %v", limit.Cur, err)
+	}
+	s := newSession(t)
+	if code := s.run("--producers 2000000 -o " + s.log + " queue://a"); code != 2 || !strings.Contains(s.stderr.String(), "open files") {
+		t.Errorf("exit %d: %s", code, &s.stderr)
+	}
+	if _, err := os.Stat(s.log); !os.IsNotExist(err) {
+		t.Errorf("there is a log: %v", err)
 	}
 }

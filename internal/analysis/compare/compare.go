@@ -202,24 +202,24 @@ func (r *Result) judge() {
 	}
 }
 
-func (row *Row) decide(smallest, level float64) {
+func (r *Row) decide(smallest, level float64) {
 	if smallest > Alpha {
-		row.Verdict = Impossible
+		r.Verdict = Impossible
 		return
 	}
-	if row.Detectable = ratio(Detectable(pooled(logs(row.Base), logs(row.New)), len(row.Base), len(row.New), level)); row.Detectable != nil {
-		*row.Detectable = max(*row.Detectable, leastChange, row.tool) // less is not called a change
+	if r.Detectable = ratio(Detectable(pooled(logs(r.Base), logs(r.New)), len(r.Base), len(r.New), level)); r.Detectable != nil {
+		*r.Detectable = max(*r.Detectable, leastChange, r.tool) // less is not called a change
 	}
-	excludes := (row.Low != nil && *row.Low > 0) || (row.High != nil && *row.High < 0)
+	excludes := (r.Low != nil && *r.Low > 0) || (r.High != nil && *r.High < 0)
 	switch {
-	case *row.Adjusted > Alpha || !excludes:
-		row.Verdict = NoDiff
-	case math.Abs(*row.Change) < max(leastChange, row.tool):
-		row.Verdict = TooSmall
-	case (*row.Change > 0) == row.Higher:
-		row.Verdict = Better
+	case *r.Adjusted > Alpha || !excludes:
+		r.Verdict = NoDiff
+	case math.Abs(*r.Change) < max(leastChange, r.tool):
+		r.Verdict = TooSmall
+	case (*r.Change > 0) == r.Higher:
+		r.Verdict = Better
 	default:
-		row.Verdict = Worse
+		r.Verdict = Worse
 	}
 }
 

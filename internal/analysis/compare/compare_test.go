@@ -243,7 +243,7 @@ func sampled(t *testing.T, seed uint64, seconds int, scale float64) *Sampled {
 func TestShiftFunction(t *testing.T) {
 	t.Parallel()
 	covered, points := 0, 0
-	for seed := range uint64(10) {
+	for seed := range uint64(6) {
 		w := ShiftFunction("response", sampled(t, 2*seed, 40, 1), sampled(t, 2*seed+1, 40, 1.2), 1)
 		if w.Why != "" || len(w.Points) != 100 || w.Label != WithinOnly {
 			t.Fatalf("%+v", w)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"amqpperf/internal/analysis/aligned"
 	"amqpperf/internal/analysis/report/words"
 )
 
@@ -108,7 +108,7 @@ func (r *Result) Text(w io.Writer) error {
 	if len(r.Rows) > 0 {
 		head, rows := r.table()
 		b.WriteString("\n")
-		align(&b, head, rows)
+		aligned.Table{Rows: append([][]string{head}, rows...), Left: []int{0, 7, 8}}.Indent(&b)
 	}
 	for _, n := range r.notes() {
 		b.WriteString("  " + words.Plain(n) + "\n")
@@ -128,29 +128,6 @@ func (r *Result) Text(w io.Writer) error {
 	b.WriteString("\n* " + words.Plain(r.Verdict) + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func align(b *strings.Builder, head []string, rows [][]string) {
-	all := append([][]string{head}, rows...)
-	widths := make([]int, len(head))
-	for _, row := range all {
-		for i := range row {
-			row[i] = words.Plain(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	for _, row := range all {
-		line := " "
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 || i >= 7 {
-				line += " " + cell + pad + " "
-			} else {
-				line += " " + pad + cell + " "
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
 }
 
 // Markdown writes the comparison for a review.

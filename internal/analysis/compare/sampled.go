@@ -32,6 +32,7 @@ type Sampled struct {
 	bins              [][]uint32 // nil: empty
 	sparse            [][]cell
 	n                 int64
+	length            int // of a block, in bins; 0: not known yet
 }
 
 // cell is a bucket of a bin with its count.
@@ -186,11 +187,15 @@ func (s *Sampled) draw(r *rand.Rand, counts []uint64, fractions []float64) []flo
 // over which exceedances of the median and of p99 are most clustered (the b that
 // maximises the variance inflation).
 func (s *Sampled) block() int {
+	if s.length > 0 {
+		return s.length
+	}
 	bins := max(1, int((int64(time.Second)+s.width-1)/s.width))
 	edges := s.quantiles([]float64{0.5, 0.99})
 	for _, edge := range edges {
 		bins = max(bins, 2*s.clustered(edge))
 	}
+	s.length = bins
 	return bins
 }
 

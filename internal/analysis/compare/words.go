@@ -88,23 +88,23 @@ func (r *Result) LeastDetectable() float64 {
 	return least
 }
 
-func (row *Row) short() string {
-	return fmt.Sprintf("%s %s %s", row.Metric, signed(*row.Change), row.interval())
+func (r *Row) short() string {
+	return fmt.Sprintf("%s %s %s", r.Metric, signed(*r.Change), r.interval())
 }
 
 // interval prints the 95 % interval of the change.
-func (row *Row) interval() string {
+func (r *Row) interval() string {
 	switch {
-	case row.Change == nil:
+	case r.Change == nil:
 		return ""
-	case row.Low == nil && row.High == nil:
+	case r.Low == nil && r.High == nil:
 		return "[unlimited]"
-	case row.Low == nil:
-		return "[.. " + signed(*row.High) + "]"
-	case row.High == nil:
-		return "[" + signed(*row.Low) + " ..]"
+	case r.Low == nil:
+		return "[.. " + signed(*r.High) + "]"
+	case r.High == nil:
+		return "[" + signed(*r.Low) + " ..]"
 	}
-	return "[" + signed(*row.Low) + " .. " + signed(*row.High) + "]"
+	return "[" + signed(*r.Low) + " .. " + signed(*r.High) + "]"
 }
 
 func runs(n int) string {

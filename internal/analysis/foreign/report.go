@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"amqpperf/internal/analysis/aligned"
 	"amqpperf/internal/analysis/report"
 	"amqpperf/internal/analysis/report/words"
 	"amqpperf/internal/units"
@@ -252,12 +252,12 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	if len(r.Series) > 0 {
 		b.WriteString("\nservice by tag\n")
-		align(&b, r.series())
+		aligned.Table{Rows: r.series(), Left: []int{0}}.Indent(&b)
 	}
 	for _, s := range r.Series {
 		if len(s.Intervals) > 1 {
 			fmt.Fprintf(&b, "\nservice over time, %s, intervals of %s\n", named(s.Tag), time.Duration(s.Width))
-			align(&b, r.intervals(s))
+			aligned.Table{Rows: r.intervals(s), Left: []int{0}}.Indent(&b)
 		}
 	}
 	for _, l := range r.Warnings {
@@ -272,28 +272,6 @@ func named(tag string) string {
 		return "untagged"
 	}
 	return "tag " + words.Plain(tag)
-}
-
-func align(b *strings.Builder, rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = words.Plain(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				line += "  " + cell + pad
-			} else {
-				line += "  " + pad + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
 }
 
 // Markdown writes the report for a review: tables as text within a fence.

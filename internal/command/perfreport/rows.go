@@ -1,12 +1,13 @@
 package perfreport
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"amqpperf/internal/analysis/aligned"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/report/words"
 	"amqpperf/internal/analysis/where"
 	"amqpperf/internal/cli"
 	"amqpperf/internal/units"
@@ -96,8 +97,8 @@ func (j *job) reportGroups(s source) error {
 	for i, m := range all {
 		table.add(groups[i].Name, m.report)
 	}
-	title := clean([]string{all[0].report.Title() + " by " + o.by})[0]
-	if err := j.out.lines(title, clean(table.lines())); err != nil {
+	title := words.Plain(all[0].report.Title() + " by " + o.by)
+	if err := j.out.lines(title, table.lines()); err != nil {
 		return err
 	}
 	for i, m := range all {
@@ -145,13 +146,10 @@ func (t *groupTable) add(name string, r *report.Report) {
 }
 
 func rate(v *float64) string {
-	switch {
-	case v == nil:
+	if v == nil {
 		return "-"
-	case *v >= 999.5:
-		return units.Thousands(int64(*v+0.5)) + "/s"
 	}
-	return fmt.Sprintf("%.3g/s", *v)
+	return words.PerSecond(*v)
 }
 
 // quantile prints a quantile as a report's tables do: in parentheses when it is
@@ -173,25 +171,6 @@ func quantile(q report.Quantile, ok bool) string {
 }
 
 func (t *groupTable) lines() []string {
-	widths := make([]int, len(t.head))
-	all := append([][]string{t.head}, t.rows...)
-	for _, row := range all {
-		for i, c := range row {
-			widths[i] = max(widths[i], len([]rune(c)))
-		}
-	}
-	var out []string
-	for _, row := range all {
-		line := ""
-		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-len([]rune(c)))
-			if i == 0 {
-				line = c + pad
-			} else {
-				line += "  " + pad + c
-			}
-		}
-		out = append(out, strings.TrimRight(line, " "))
-	}
+	out := aligned.Table{Rows: append([][]string{t.head}, t.rows...), Left: []int{0}}.Lines()
 	return append(out, "( ): withheld, see the report of the group; *: of this run's length only")
 }

@@ -7,6 +7,7 @@ import (
 
 	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/report/words"
 	"amqpperf/internal/analysis/stats"
 	"amqpperf/internal/cli"
 )
@@ -99,12 +100,7 @@ func (j *job) unmet() error {
 func clean(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
-				return '?'
-			}
-			return r
-		}, l)
+		out[i] = words.Plain(l)
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func TestBy(t *testing.T) {
 		t.Errorf("%.500s %s", r.stdout, r.stderr)
 	}
 	r = perfReport(t, "", "--by", "producer", log)
-	if r.code != cli.ExitOK || !strings.HasPrefix(r.stdout, "trunk by producer\n\n  producer  messages") || !strings.Contains(r.stdout, "\n  S2           1,500  125/s") {
+	if r.code != cli.ExitOK || !strings.HasPrefix(r.stdout, "trunk by producer\n\n  producer  messages") || !strings.Contains(r.stdout, "\n  S2           1,500  125.0/s") {
 		t.Errorf("%.700s %s", r.stdout, r.stderr)
 	}
 	for _, by := range []string{"consumer", "subscription", "size", "outcome", "wait", "attempt", "connection", "second", "name"} {

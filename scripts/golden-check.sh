@@ -9,8 +9,8 @@ git ls-files -co --exclude-standard -z | while IFS= read -rd '' file; do
 done | xargs -0 cp --parents -t "$copy"
 find "$copy" -name '*.golden' -delete
 mapfile -t packages < <(scripts/importers.sh amqpperf/internal/dev/golden)
-# The scripts of e2e compare with nothing that -update could not change back and forth; the race stage runs them.
-(cd "$copy" && go test -count=1 "${packages[@]}" -update >"$copy.log" 2>&1) || { cat "$copy.log"; rm -f "$copy.log"; exit 1; }
+# The scripts of e2e have what they compare with inside, and take long: the race stage runs them.
+(cd "$copy" && go test -count=1 -skip '^TestScripts$' "${packages[@]}" -update >"$copy.log" 2>&1) || { cat "$copy.log"; rm -f "$copy.log"; exit 1; }
 rm -f "$copy.log"
 list() { (cd "$1" && find . -path ./.git -prune -o -name '*.golden' -print | sort); }
 status=0

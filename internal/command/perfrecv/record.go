@@ -7,6 +7,7 @@ import (
 
 	"amqpperf/format"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/load/live"
 	"amqpperf/internal/load/recorder"
@@ -126,7 +127,9 @@ func (r *run) finish(t *totals) error {
 	}
 	err := last.SetJSON(format.KeySubscriptions, r.subscriptions())
 	r.rec.SetMeta(last)
+	restore := connect.Frugal()
 	err = errors.Join(err, r.rec.Close(reason, true, counters(&t.sum)))
+	restore()
 	if !r.o.live.Quiet {
 		t.summary(reason, err == nil)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"amqpperf/format"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/live"
 	"amqpperf/internal/load/recorder"
 	"amqpperf/internal/load/schedule"
@@ -119,7 +120,9 @@ func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error 
 		rec.Event(recorder.Event{At: stopped, Kind: "error", Connection: format.Null32, Text: err.Error()})
 	}
 	rec.Event(recorder.Event{At: stopped, Kind: "stop", Connection: format.Null32, Text: r.stop})
+	restore := connect.Frugal()
 	err := rec.Close(r.stop, true, counters(&t.sum))
+	restore()
 	r.mu.Lock()
 	failure, early := r.failure, r.early
 	r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // Observe takes from the numbers of a run what Judge needs, for each side that
-// there is a log of. overloaded is the report's verdict.
+// there is a log of. overloaded is the report's verdict on the sending side.
 func Observe(d *reduce.Data, overloaded bool) []Observed {
 	var out []Observed
 	if d == nil || d.Empty() {

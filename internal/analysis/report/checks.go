@@ -18,7 +18,7 @@ func (b *builder) checks() {
 			b.r.Invalid[what] = append(b.r.Invalid[what], c.ID)
 		}
 	}
-	b.r.observed = checks.Observe(b.d, overloaded)
+	b.r.observed = checks.Observe(b.d, overloaded && b.r.Overload.Side == "send")
 	JudgeTogether([]*Report{b.r})
 }
 

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +23,12 @@ func (r *Report) CSV(w io.Writer, header bool) error {
 	r.csvRates(lines)
 	for _, m := range r.Metrics {
 		r.csvMetric(lines, m)
+	}
+	for _, row := range r.Bracket["response"] {
+		lines.add("bracket", "response_p"+row.P, "", "ns", whole(row.Lower), whole(row.Upper), "", row.Kind)
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Invalid)) {
+		lines.add("invalid", what, "", "", "", "", "", strings.Join(r.Invalid[what], " "))
 	}
 	for _, k := range r.Checks {
 		value := ""
@@ -86,12 +94,16 @@ func (r *Report) csvRates(l *csvLines) {
 func (r *Report) csvMetric(l *csvLines, m Metric) {
 	l.add(m.Name, "n", strconv.FormatInt(m.N, 10), "messages", "", "", "", "")
 	l.add(m.Name, "infinite", strconv.FormatInt(m.Infinite, 10), "messages", "", "", "", "")
-	meanValue := ""
+	meanValue, deviation := "", ""
 	if m.Mean != nil {
 		meanValue = float(*m.Mean)
 	}
+	if m.StdDev != nil {
+		deviation = float(*m.StdDev)
+	}
 	l.add(m.Name, "min", whole(m.Min), "ns", "", "", "", "")
 	l.add(m.Name, "mean", meanValue, "ns", "", "", "", "")
+	l.add(m.Name, "stddev", deviation, "ns", "", "", "", "")
 	l.add(m.Name, "max", whole(m.Max), "ns", "", "", "", "")
 	for _, q := range m.Quantiles {
 		l.add(m.Name, "p"+q.P, whole(q.Value), "ns", whole(q.Low), whole(q.High), strconv.FormatInt(q.Events, 10), string(q.Status))

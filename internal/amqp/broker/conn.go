@@ -78,7 +78,12 @@ func (c *conn) serve() error {
 }
 
 // read is the reader: it returns when the connection is over in its direction.
+// A client may send all its frames in one write with the open: what the
+// handshake has read of them is worked off before the next read.
 func (c *conn) read() error {
+	if c.work(c.b.cfg.Now()) {
+		return nil
+	}
 	for {
 		if err := c.deadline(); err != nil {
 			return err

@@ -18,7 +18,7 @@ export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build test race e2e lint fmt fmt-check vet fuzz golden golden-check docs docs-check bench \
+.PHONY: help build test race e2e lint fmt fmt-check vet fuzz golden golden-check docs docs-check bench bench-peers \
 	broker-test interop soak demo dist check clean
 
 help: ## list the targets
@@ -33,6 +33,7 @@ test: ## run the tests without the race detector
 race: ## run the tests with the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo 'make race: the race detector needs a C compiler: install gcc' >&2; exit 1; }
 	CGO_ENABLED=1 go test -race -timeout 15m ./...
+	go -C bench test ./...
 
 e2e: ## run the end-to-end scripts of all commands
 	go test -count=1 ./internal/dev/e2e/
@@ -50,8 +51,9 @@ fmt: ## format the Go files
 fmt-check: ## fail if a Go file is not formatted
 	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')) && [ -z "$$out" ] || { echo "not formatted (make fmt): $$out" >&2; exit 1; }
 
-vet: ## run go vet
+vet: ## run go vet, also on the benchmark programs, which are a module of their own
 	go vet ./...
+	go -C bench vet ./...
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	scripts/fuzz.sh $(FUZZTIME)
@@ -70,6 +72,10 @@ docs-check: ## fail if the generated documentation is not what is in docs/
 
 bench: ## run the benchmarks six times; BASE=FILE compares with an earlier result
 	scripts/bench.sh $(BASE)
+
+bench-peers: build ## compare with other tools: CASES="max stall" BROKERS="artemis" BENCHFLAGS="-reps 3"
+	go -C bench build -o $(CURDIR)/bin/bench-peers ./peers
+	bin/bench-peers $(if $(CASES),-cases '$(CASES)') $(if $(BROKERS),-brokers '$(BROKERS)') $(BENCHFLAGS)
 
 broker-test: ## run the tests against real brokers, BROKER="rabbitmq artemis"
 	scripts/broker-test.sh $(BROKER)

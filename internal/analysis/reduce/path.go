@@ -10,17 +10,20 @@ type Path struct {
 	BrokerIn   int64
 	ToBroker   float64 // broker_in − sent
 	FromBroker float64 // received − broker_in
+	AfterAck   float64 // received − acked: after the broker had taken the message, of AckedAndReceived
 	Held       float64 // settled − received: how long a delivery is unsettled at the consumer
 	MinService int64   // smallest service: a round trip and nothing else; 0 if unknown
 	Settled    int64   // arrivals with settled
+
+	AckedAndReceived int64
 	// WorkSpan is the time from the first started to the last settled.
 	WorkSpan int64
 }
 
 type pathPass struct {
-	to, from, held stats.Moments
-	started        span
-	settled        span
+	to, from, held, after stats.Moments
+	started               span
+	settled               span
 }
 
 func (p *pathPass) add(v *view, i int) {
@@ -32,6 +35,9 @@ func (p *pathPass) add(v *view, i int) {
 			p.to.Add(v.BrokerIn[i] - v.Sent[i])
 		}
 		p.from.Add(v.Received[i] - v.BrokerIn[i])
+	}
+	if has(v.Acked[i]) {
+		p.after.Add(v.Received[i] - v.Acked[i])
 	}
 	if has(v.Settled[i]) {
 		p.held.Add(v.Settled[i] - v.Received[i])
@@ -45,6 +51,7 @@ func (p *pathPass) add(v *view, i int) {
 func (p *pathPass) finish(d *Data) {
 	d.Path.BrokerIn, d.Path.Settled = p.from.N(), p.held.N()
 	d.Path.ToBroker, d.Path.FromBroker, d.Path.Held = p.to.Mean(), p.from.Mean(), p.held.Mean()
+	d.Path.AckedAndReceived, d.Path.AfterAck = p.after.N(), p.after.Mean()
 	if p.started.n > 0 && p.settled.n > 0 {
 		d.Path.WorkSpan = p.settled.last - p.started.first
 	}

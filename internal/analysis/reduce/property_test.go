@@ -12,6 +12,7 @@ import (
 	"amqpperf/format"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/reduce/synth"
+	"amqpperf/internal/analysis/stats"
 )
 
 // anyLog draws a log of a few dozen rows in which every outcome, fate, copy and
@@ -62,6 +63,11 @@ func TestPropertyOrder(t *testing.T) {
 		want, err := reduce.Reduce(l.Reader(1000), opt)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i, q := range want.Metrics[reduce.Response].Quantiles {
+			if b := want.Bracket; b.Valid && !b.Lower[i].Infinite && q.Status != stats.Infinite && b.Lower[i].Value > q.Observed {
+				t.Fatalf("p%s: the bracket begins at %d, above %d", q.Percentile, b.Lower[i].Value, q.Observed)
+			}
 		}
 		got, err := reduce.Reduce(l.Shuffle(rapid.Uint64().Draw(t, "seed")).Reader(rapid.IntRange(1, 20).Draw(t, "batch")), opt)
 		if err != nil {

@@ -62,6 +62,7 @@ func New(d *reduce.Data, opt Options) *Report {
 	b.stalls()
 	b.series()
 	b.bracket()
+	b.path()
 	b.checks()
 	b.findings()
 	b.warnings()

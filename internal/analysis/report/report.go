@@ -33,6 +33,8 @@ type Report struct {
 	Metrics   Metrics   `json:"metrics"`
 	// Bracket is by metric: only the response has one.
 	Bracket map[string]Bracket `json:"bracket"`
+	// Path is where deliveries spend their time; null without deliveries.
+	Path *Path `json:"path"`
 	// Limits say what held each side, the sending one first.
 	Limits []Limit `json:"limits"`
 	// Invalid names the failed checks by what they spoil: metrics, or "rates".
@@ -180,6 +182,20 @@ type Overload struct {
 	Capacity float64 `json:"capacity_per_s"` // over the last half of the run
 	Backlog  float64 `json:"backlog_per_s"`  // messages by which it grows each second
 	Growth   float64 `json:"growth"`         // seconds of latency by second of run
+}
+
+// Path is where deliveries spend their time: means in ns, null where the logs
+// do not have the instants.
+type Path struct {
+	// ToBroker and FromBroker are before and after the broker's own time of
+	// arrival, which is in whole milliseconds and on the broker's clock.
+	ToBroker   *float64 `json:"to_broker_ns"`
+	FromBroker *float64 `json:"from_broker_ns"`
+	// AfterAck is from the acknowledgement to the receipt: how long after the
+	// broker had taken a message the consumer got it.
+	AfterAck *float64 `json:"after_ack_ns"`
+	Queued   *float64 `json:"queued_ns"` // in the consumer's prefetch
+	Work     *float64 `json:"work_ns"`
 }
 
 // Clock says how one-way latencies came about.

@@ -220,6 +220,9 @@ func (r *Report) limitLines() []string {
 			out = append(out, fmt.Sprintf("%sing side: %s (%s)", map[string]string{checks.Sending: "send", checks.Receiving: "receiv"}[l.Side], l.Held, l.Evidence))
 		}
 	}
+	if p := r.pathLine(); p != "" {
+		out = append(out, p)
+	}
 	return out
 }
 

@@ -217,6 +217,9 @@ func TestJudgeTogether(t *testing.T) {
 	if !strings.Contains(text, "receiving side: not determined") || !strings.Contains(text, "60 messages (60.1 KiB of bodies) at 10.0ms") {
 		t.Errorf("alone:\n%s", text)
 	}
+	if !strings.Contains(text, "from the acknowledgement to the consumer, 0ns waiting in the consumer, 0ns in its work") {
+		t.Errorf("no way:\n%.1500s", text)
+	}
 	report.JudgeTogether([]*report.Report{near, far})
 	for _, r := range []*report.Report{near, far} {
 		if l := r.Limits[1]; l.Held != checks.ByBrokerCap || *l.Messages < 57 || *l.Messages > 63 {

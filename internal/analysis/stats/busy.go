@@ -54,7 +54,13 @@ type Busy struct {
 }
 
 func byIntended(a, b Arrival) int {
-	return cmp.Or(cmp.Compare(a.Intended, b.Intended), cmp.Compare(a.Ready, b.Ready), cmp.Compare(a.Done, b.Done))
+	switch { // not cmp.Or: it compares all three every time
+	case a.Intended != b.Intended:
+		return cmp.Compare(a.Intended, b.Intended)
+	case a.Ready != b.Ready:
+		return cmp.Compare(a.Ready, b.Ready)
+	}
+	return cmp.Compare(a.Done, b.Done)
 }
 
 // NewBusy finds the busy periods of all messages of all senders of a run; the

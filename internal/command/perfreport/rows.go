@@ -108,6 +108,11 @@ func (j *job) reportGroups(s source) error {
 		if err := j.out.report(m.report); err != nil {
 			return err
 		}
+		if j.used != nil {
+			if err := j.out.piece(usageOf(m, j.used)); err != nil {
+				return err
+			}
+		}
 		j.reports = append(j.reports, m.report)
 	}
 	return nil

@@ -31,6 +31,7 @@ type job struct {
 	env     *cli.Env
 	o       *options
 	out     *outputs
+	used    []resource       // of --resources
 	reports []*report.Report // that gates are applied to
 	sides   []side
 	crossed []gate.Result
@@ -64,6 +65,11 @@ func (j *job) work(names []string) (err error) {
 	if found != nil {
 		return j.reportForeign(names, found)
 	}
+	if j.o.resources != "" {
+		if j.used, err = readResources(j.o.resources); err != nil {
+			return fmt.Errorf("--resources: %w", err)
+		}
+	}
 	beside, err := j.foreignBaseline()
 	if err == nil {
 		err = j.refuseForeign(beside != nil)
@@ -83,6 +89,11 @@ func (j *job) reportRuns(names []string, beside *made) (err error) {
 	defer func() { err = errors.Join(err, closeSources(sources), closeAll(spools)) }()
 	if o := j.o; len(sources) > 1 && (o.hlog != "" || o.hgrm != "" || o.png != "" || o.name != "") {
 		return cli.Usagef("the logs hold %d runs: choose one with --run for --hlog, --hgrm, --png or --name", len(sources))
+	}
+	if j.used != nil {
+		for i, s := range sources {
+			sources[i] = supplied{s, j.used}
+		}
 	}
 	if j.o.grouped() {
 		for _, s := range sources {
@@ -162,6 +173,11 @@ func (j *job) write(all, base []*made, beside *made, many bool) error {
 	for _, m := range all {
 		if !many || !people {
 			if err := j.out.report(m.report); err != nil {
+				return err
+			}
+		}
+		if j.used != nil {
+			if err := j.out.piece(usageOf(m, j.used)); err != nil {
 				return err
 			}
 		}

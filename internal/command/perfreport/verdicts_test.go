@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -274,6 +275,31 @@ func TestRawRuns(t *testing.T) {
 	}
 	r := perfReport(t, "", append([]string{"-f", "json"}, logs...)...)
 	if r.code != cli.ExitOK || strings.Count(r.stdout, "\n") != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The broker's host stands beside the run, in every format.
+func TestResourcesBeside(t *testing.T) {
+	t.Parallel()
+	l := repetition("trunk", 0, 1, nil)
+	log, csv := parquet(t, "run.parquet", l), filepath.Join(t.TempDir(), "broker.csv")
+	text := "time,cpu_percent,rss_bytes\n"
+	for i := range 5 {
+		text += fmt.Sprintf("%d,%d,%d\n", synth.Start/synth.Second+int64(i), 200+i*25, 1<<30)
+	}
+	if err := os.WriteFile(csv, []byte(text+"1890000000,900,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for f, want := range map[string]string{
+		"text": "\nbroker host during trunk: CPU mean 250 %, max 300 % (100 % = one core), RSS max 1024 MiB, 5 samples", "markdown": "CPU mean 250 %",
+		"json": `"cpu_max_percent":300`, "csv": ",broker,cpu_max,300,percent,",
+	} {
+		if r := perfReport(t, "", "--resources", csv, "-f", f, log); r.code != cli.ExitOK || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: %s %s", f, r.stdout, r.stderr)
+		}
+	}
+	if r := perfReport(t, "", "--resources", log, log); r.code != cli.ExitFailure || !strings.Contains(r.stderr, "--resources: ") || r.stdout != "" {
 		t.Errorf("%+v", r)
 	}
 }

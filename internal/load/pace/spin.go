@@ -60,7 +60,7 @@ func (s *spinner) Wait(instant int64) error {
 			return err
 		}
 	}
-	for s.clock.Now() < instant && !s.ended.Load() { //nolint:revive // it waits
+	for s.clock.Now() < instant && !s.ended.Load() { // it waits
 	}
 	return nil
 }

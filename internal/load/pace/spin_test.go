@@ -24,7 +24,7 @@ func (s *sluggish) Wait(instant int64) error {
 	s.asked = instant
 	until := instant + int64(s.late(s.n))
 	s.n++
-	for s.clock.Now() < until { //nolint:revive // a sleep would be late by itself
+	for s.clock.Now() < until { // a sleep would be late by itself
 	}
 	return s.err
 }

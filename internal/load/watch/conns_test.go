@@ -18,7 +18,7 @@ func pairs(t testing.TB, n int) (near, far []net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	for range n {
 		a, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
@@ -99,8 +99,8 @@ func TestNoSocket(t *testing.T) {
 	t.Parallel()
 	o, _, _ := fake(t)
 	a, b := net.Pipe()
-	defer a.Close()
-	defer b.Close()
+	defer func() { _ = a.Close() }()
+	defer func() { _ = b.Close() }()
 	if _, err := newWatcher(t, o).RegisterConn(0, a); err == nil {
 		t.Error("a pipe was taken for a socket")
 	}

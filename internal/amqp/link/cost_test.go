@@ -230,25 +230,23 @@ func footprint() int64 {
 // greet plays a peer until a link is attached, without a goroutine of its own.
 func greet(c net.Conn, b []byte) {
 	read := func() wire.Performative {
-		for {
-			if _, err := io.ReadFull(c, b[:8]); err != nil || string(b[:4]) == wire.ProtocolAMQP[:4] {
-				_, _ = c.Write(b[:8])
-				if b[4] == 3 {
-					_, _ = c.Write(wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLMechanisms{Mechanisms: []wire.Symbol{wire.MechAnonymous}}))
-				}
-				return nil
+		if _, err := io.ReadFull(c, b[:8]); err != nil || string(b[:4]) == wire.ProtocolAMQP[:4] {
+			_, _ = c.Write(b[:8])
+			if b[4] == 3 {
+				_, _ = c.Write(wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLMechanisms{Mechanisms: []wire.Symbol{wire.MechAnonymous}}))
 			}
-			size := int(b[2])<<8 | int(b[3])
-			if _, err := io.ReadFull(c, b[8:size]); err != nil {
-				return nil
-			}
-			f, _, err := wire.Cut(b[:size], maxFrameSize)
-			if err != nil {
-				return nil
-			}
-			p, _ := wire.Parse(f)
-			return p
+			return nil
 		}
+		size := int(b[2])<<8 | int(b[3])
+		if _, err := io.ReadFull(c, b[8:size]); err != nil {
+			return nil
+		}
+		f, _, err := wire.Cut(b[:size], maxFrameSize)
+		if err != nil {
+			return nil
+		}
+		p, _ := wire.Parse(f)
+		return p
 	}
 	read()
 	read()

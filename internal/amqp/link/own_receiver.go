@@ -27,7 +27,6 @@ type ownReceiver struct {
 	presettled  int // deliveries that wait and need no answer
 	stopped     bool
 	contentType string // of the last delivery that had one
-	refusal     string // what the peer did not agree to
 
 	// Of the reader.
 	queued bool // tell will be called

@@ -17,8 +17,7 @@ import (
 // windowed is a sink that lets a sender have so many messages in flight.
 type windowed struct {
 	slots chan int // numbers of slots that became free
-	mu    sync.Mutex
-	sent  []int64 // by ID modulo its length
+	sent  []int64  // by ID modulo its length
 	took  []int64
 	bad   int
 	done  int

@@ -6,14 +6,19 @@ import (
 	"amqpperf/internal/analysis/stats"
 )
 
-// maxBins is how finely intended time is divided for intervals of quantiles and
-// for stalls: at most 16 bytes a bin and metric, 150 MiB over all.
+// maxBins is how finely intended time is divided for stalls and what is in
+// flight: some 50 bytes a bin.
 const maxBins = 1 << 17
+
+// maxSelectorBins is how finely it is divided for the intervals of quantiles: four
+// bytes a bin for each metric and each of its percentiles.
+const maxSelectorBins = 1 << 16
 
 // secondPass takes exact ranks and everything over time.
 type secondPass struct {
 	*reducer
 	axis      stats.Axis
+	halved    uint // 1: two bins of axis are one of the selectors
 	selectors [numMetrics]*stats.Selector
 	series    *seriesPass
 	tail      tailPass
@@ -38,9 +43,14 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 		reducer: r,
 		axis:    stats.NewAxis(d.Window.First, d.Window.Last, d.Window.N, maxBins),
 	}
+	bins := s.axis.Bins
+	if bins > maxSelectorBins {
+		s.halved = 1
+		bins = (bins + 1) / 2
+	}
 	for m, dist := range f.dists {
 		if dist.N() > 0 {
-			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, s.axis.Bins)
+			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, bins)
 		}
 	}
 	s.arrivals = newArrivalPass(d)
@@ -97,7 +107,7 @@ func (p *secondPass) row(v *view, i int) {
 		return
 	}
 	bin := p.axis.Bin(v.Intended[i])
-	p.press.sheet.add(s, bin)
+	p.press.sheet.add(s, bin>>p.halved)
 	if p.bracket.on {
 		p.bracketRow(v, i, s)
 	}

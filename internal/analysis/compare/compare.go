@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -97,20 +99,34 @@ func Compare(base, other Side, ignore []string) (*Result, error) {
 	}
 	r := &Result{
 		Schema: Schema, Base: base.Name, New: other.Name, Runs: [2]int{len(base.Runs), len(other.Runs)},
-		Between: Differences(slices.Concat(base.Runs, other.Runs), nil), Warnings: []string{},
+		Between: Differences(slices.Concat(base.Runs, other.Runs), ignore), Warnings: []string{},
 	}
 	for _, name := range metrics(base, other) {
 		r.Rows = append(r.Rows, row(name, base.Runs, other.Runs))
 	}
-	for _, s := range []Side{base, other} {
-		for _, run := range s.Runs {
-			r.Warnings = append(r.Warnings, run.Invalid...)
-		}
-	}
+	r.warn(slices.Concat(base.Runs, other.Runs))
 	r.judge()
 	r.Clients = rates([]Side{base, other})
 	r.Verdict = r.verdict()
 	return r, nil
+}
+
+// warn tells of checks that failed in runs.
+func (r *Result) warn(all []Run) {
+	times := map[string]int{}
+	for _, run := range all {
+		for _, id := range run.Failed {
+			times[id]++
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(times), byNumber) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s failed in %d of %s: what is compared of them is INVALID", id, times[id], runs(len(all))))
+	}
+}
+
+// byNumber orders C2 before C10.
+func byNumber(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 // metrics lists the numbers that any run has, in the order of the first one.

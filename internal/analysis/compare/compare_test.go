@@ -189,6 +189,11 @@ func TestNotCompared(t *testing.T) {
 			t.Errorf("%s: %s, %q", row.Metric, row.Verdict, row.Why)
 		}
 	}
+	base.Runs[0].Failed, base.Runs[1].Failed, other.Runs[0].Failed = []string{"C10", "C8"}, []string{"C8"}, []string{"C8"}
+	got := strings.Join(compared(t, base, other).Warnings, "; ")
+	if !strings.HasPrefix(got, "C8 failed in 3 of 10 runs: ") || !strings.Contains(got, "; C10 failed in 1 of 10 runs: ") {
+		t.Error(got)
+	}
 	// Only what is compared counts for Holm.
 	if *r.Rows[0].Adjusted != *r.Rows[0].P || r.Smallest != SmallestP(5, 5) {
 		t.Errorf("p %v adjusted %v smallest %v", *r.Rows[0].P, *r.Rows[0].Adjusted, r.Smallest)

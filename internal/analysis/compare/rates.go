@@ -110,5 +110,8 @@ func (l Rates) label() string {
 	if l.Side == "" || l.Side == l.Name || strings.HasSuffix(l.Side, "="+l.Name) {
 		return l.Name
 	}
+	if strings.HasPrefix(l.Side, l.Name+" ") { // NAME (baseline)
+		return l.Side
+	}
 	return l.Side + " " + l.Name
 }

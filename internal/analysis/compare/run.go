@@ -17,7 +17,7 @@ type Run struct {
 	// Config is the effective configuration, by tool and flag.
 	Config  map[string]string
 	Values  []Value
-	Invalid []string // failed checks that spoil what is compared
+	Failed  []string // checks whose failure spoils what is compared
 	Senders []Client
 	Receive []Client // the receivers
 }
@@ -77,10 +77,9 @@ func FromReport(r *report.Report) Run {
 		if v.Unit == "per_s" {
 			what = "rates"
 		}
-		if failed := r.Invalid[what]; len(failed) > 0 {
-			text := fmt.Sprintf("%s of %s: %s failed", what, run.Name, strings.Join(failed, ", "))
-			if !slices.Contains(run.Invalid, text) {
-				run.Invalid = append(run.Invalid, text)
+		for _, id := range r.Invalid[what] {
+			if !slices.Contains(run.Failed, id) {
+				run.Failed = append(run.Failed, id)
 			}
 		}
 	}

@@ -107,14 +107,18 @@ type Producer struct {
 	// for when each of it became ready.
 	batch []amqp.Message
 	snaps []spent
+	most  int // messages of a batch
 }
 
-// What is submitted at once is bounded, because the window is looked at and the
-// clock is read once per batch. The batch starts small and grows on demand, for
-// a thousand producers at ten messages a second.
+// What is submitted at once is bounded by number, because the window is looked
+// at and the clock is read once per batch, and by size to about what a link
+// writes in one call, so that nothing is taken long before it is sent. The batch
+// starts small and grows on demand, for a thousand producers at ten messages a
+// second.
 const (
 	firstBatch = 8
 	maxBatch   = 256
+	batchBytes = 64 << 10
 )
 
 // New returns a Producer. Its link is opened with it as Body and Sink before Run.
@@ -124,6 +128,7 @@ func New(cfg Config) *Producer {
 		stamp: newStamper(cfg),
 		wake:  make(chan struct{}, 1),
 		end:   schedule.Unbounded,
+		most:  min(maxBatch, max(1, batchBytes/max(1, int(cfg.Size)))),
 	}
 	p.window.limit = cfg.Window
 	if cfg.Schedule == nil {

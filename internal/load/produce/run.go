@@ -98,7 +98,7 @@ func (p *Producer) due() int64 {
 // for the window, credit, session or socket keeps the instant of the pacer,
 // because all of that wait is to be seen in blocked.
 func (p *Producer) register(due int64) []amqp.Message {
-	n := int(min(due, int64(p.window.free()), maxBatch))
+	n := int(min(due, int64(p.window.free()), int64(p.most)))
 	if n > cap(p.batch) {
 		size := max(firstBatch, min(maxBatch, 2*n))
 		p.batch, p.snaps = make([]amqp.Message, 0, size), make([]spent, 0, size)

@@ -105,7 +105,9 @@ type sink struct{ done chan amqp.Completion }
 
 func (s sink) Completed(batch []amqp.Completion) {
 	for _, c := range batch {
-		s.done <- c
+		for id := c.First; id <= c.Last; id++ { // one value a message: the client may report ranges
+			s.done <- amqp.Completion{First: id, Last: id, State: c.State, At: c.At, Error: c.Error}
+		}
 	}
 }
 

@@ -311,7 +311,7 @@ func TestFloor(t *testing.T) {
 		t.Helper()
 		l := steady()
 		l.Meta = format.Meta{format.KeySchema: "send/1", format.KeyHost: "a"}
-		if err := l.Meta.SetJSON("perf.calibration", map[string]any{"at": at, "host": "a", "floor_p50_ns": map[string]int64{"response": p50}, "floor_p99_ns": map[string]int64{"response": 2000}}); err != nil {
+		if err := l.Meta.SetJSON("perf.calibration", format.Calibration{At: at, Host: "a", Target: format.Target{Floors: map[string]format.Floor{"response": {P50: p50, P99: 2000}}}}); err != nil {
 			t.Fatal(err)
 		}
 		verdict(t, checks.Input{Data: data(t, run(l))}, "C21", want, says)

@@ -127,35 +127,24 @@ const calibrationAge = 7 * 24 * time.Hour
 // floor compares the latencies with what the tool measures of a peer that
 // answers at once, as a calibration on the same host found it.
 func floor(in *Input, c *Check) {
-	d := in.Data
 	var worst float64
 	var at string
 	var notes []string
 	known := false
-	for _, l := range d.Logs {
-		k := l.Calibration
-		if k == nil {
+	for _, l := range in.Data.Logs {
+		if l.Calibration == nil {
 			continue
 		}
 		known = true
-		if k.Host != "" && l.Host != "" && k.Host != l.Host {
-			notes = append(notes, "it was made on another host")
-		}
-		if made, err := time.Parse(time.RFC3339, k.At); err != nil || time.Unix(0, d.First).Sub(made) > calibrationAge {
-			notes = append(notes, "it is older than seven days")
-		}
+		notes = append(notes, outdated(l, in.Data.First)...)
 		for _, m := range reduce.Metrics() {
-			for p, floors := range map[string]map[string]int64{"50": k.FloorP50, "99": k.FloorP99} {
-				low, ok := floors[m.String()]
-				if !ok || d.Metrics[m].Distribution == nil {
-					continue
-				}
-				v, infinite, ok := d.Metrics[m].Approx(stats.MustPercentiles(p)[0])
-				if !ok || infinite || v <= 0 {
-					continue
-				}
-				text := fmt.Sprintf("of %s p%s %s the tool's own floor is %s", m, p, units.Latency(v), units.Latency(low))
-				if share := float64(low) / float64(v); share > worst || (share == worst && text < at) {
+			low, ok := l.Calibration.Floors[m.String()]
+			if !ok {
+				continue
+			}
+			for p, ns := range map[string]int64{"50": low.P50, "99": low.P99} {
+				share, text := floorShare(in.Data, m, p, ns)
+				if share > worst || (share == worst && text < at) {
 					worst, at = share, text
 				}
 			}
@@ -174,4 +163,32 @@ func floor(in *Input, c *Check) {
 	if len(notes) > 0 {
 		c.atLeast(Warn)
 	}
+}
+
+// floorShare returns how much of a quantile of the run the tool's floor is; 0 if the run
+// has no such quantile.
+func floorShare(d *reduce.Data, m reduce.Metric, p string, floor int64) (share float64, text string) {
+	if d.Metrics[m].Distribution == nil {
+		return 0, ""
+	}
+	v, infinite, ok := d.Metrics[m].Approx(stats.MustPercentiles(p)[0])
+	if !ok || infinite || v <= 0 {
+		return 0, ""
+	}
+	return float64(floor) / float64(v), fmt.Sprintf("of %s p%s %s the tool's own floor is %s", m, p, units.Latency(v), units.Latency(floor))
+}
+
+// outdated says why a calibration may not hold for a log.
+func outdated(l reduce.Source, first int64) (notes []string) {
+	k := l.Calibration
+	if k.Host != "" && l.Host != "" && k.Host != l.Host {
+		notes = append(notes, "it was made on another host")
+	}
+	if made, err := time.Parse(time.RFC3339, k.At); err != nil || time.Unix(0, first).Sub(made) > calibrationAge {
+		notes = append(notes, "it is older than seven days")
+	}
+	if len(k.Differs) > 0 {
+		notes = append(notes, "since then changed: "+strings.Join(k.Differs, ", "))
+	}
+	return notes
 }

@@ -58,19 +58,8 @@ type Source struct {
 	// Load is what shapes the load: equal on senders that run one schedule.
 	Load string
 	// Calibration is the floor that the null target gave on this host, nil if none.
-	Calibration *Calibration
+	Calibration *format.Calibration
 }
-
-// Calibration is perf.calibration: what the tool measures of a peer that answers at once.
-type Calibration struct {
-	At       string           `json:"at"` // RFC 3339
-	Host     string           `json:"host"`
-	FloorP50 map[string]int64 `json:"floor_p50_ns"` // by metric
-	FloorP99 map[string]int64 `json:"floor_p99_ns"`
-}
-
-// keyCalibration is the metadata key of Calibration.
-const keyCalibration = "perf.calibration"
 
 func sourceOf(m format.Meta) (s Source, err error) {
 	s = Source{
@@ -82,11 +71,7 @@ func sourceOf(m format.Meta) (s Source, err error) {
 		s.Load = c.load()
 		s.ShareIndex, s.ShareCount = c.share()
 	}
-	var k Calibration
-	ok, err := m.JSON(keyCalibration, &k)
-	if ok && err == nil {
-		s.Calibration = &k
-	}
+	s.Calibration, err = m.Calibration()
 	return s, err
 }
 

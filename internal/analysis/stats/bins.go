@@ -27,7 +27,7 @@ func NewAxis(first, last, n int64, limit int) Axis {
 		want = limit
 	}
 	want = min(want, limit)
-	span := uint64(last) - uint64(first) // spans beyond int64 are still right
+	span := uint64(last) - uint64(first)         // spans beyond int64 are still right
 	width := min(span/uint64(want), 1<<63-2) + 1 // the largest span would wrap to 0
 	return Axis{Start: first, Width: int64(width), Bins: int(span/width) + 1}
 }

@@ -64,7 +64,12 @@ func contains(ids []string, id string) bool {
 }
 
 func percentiles(m, base *made) chart.Percentiles {
-	p := chart.Percentiles{Caption: caption(m, "C1", "C2", "C7", "C16", "C17", "C20", "C23"), Curves: curves(m)}
+	ids := []string{"C1", "C2", "C7", "C16", "C17", "C20", "C23"}
+	drawn := curves(m)
+	for _, c := range drawn {
+		ids = append(ids, m.report.Spoiled(c.Name)...)
+	}
+	p := chart.Percentiles{Caption: caption(m, ids...), Curves: drawn}
 	if base != nil {
 		p.Baseline, p.BaselineName = curves(base), base.report.Title()
 	}
@@ -92,7 +97,30 @@ func curves(m *made) []chart.Curve {
 			c.Points = append(c.Points, chart.CurvePoint{Tail: point.Tail, Value: float64(point.Value)})
 		}
 		c.Marks = marks(m.report.Metrics.Get(metric.String()), in.Quantiles)
+		if metric == reduce.Response {
+			c.Band = band(m.data.Bracket, c.Points)
+		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// band is what a generator that is never late would have seen of the response:
+// from the distribution of the lower ends to the response itself. Both have as
+// many messages, so their points stand at the same tails.
+func band(b reduce.Bracket, response []chart.CurvePoint) []chart.BandPoint {
+	if !b.Valid || b.Dist == nil {
+		return nil
+	}
+	low := map[float64]float64{}
+	for _, point := range b.Dist.Curve(curveTicks) {
+		low[point.Tail] = float64(point.Value)
+	}
+	var out []chart.BandPoint
+	for _, point := range response {
+		if l, ok := low[point.Tail]; ok {
+			out = append(out, chart.BandPoint{Tail: point.Tail, Low: l, High: point.Value})
+		}
 	}
 	return out
 }
@@ -127,7 +155,8 @@ func marks(m report.Metric, exact []stats.Quantile) []chart.Mark {
 
 func latency(m, base *made) chart.Latency {
 	metric, in := latencyOf(m)
-	l := chart.Latency{Caption: caption(m, "C2", "C7", "C17", "C23"), Metric: metric, Lines: latencyLines(m.data, in), Spans: spans(m)}
+	ids := append([]string{"C2", "C7", "C17", "C23"}, m.report.Spoiled(metric)...)
+	l := chart.Latency{Caption: caption(m, ids...), Metric: metric, Lines: latencyLines(m.data, in), Spans: spans(m)}
 	l.Notes = append(l.Notes, intervalNote(m.data))
 	if base != nil {
 		_, theirs := latencyOf(base)

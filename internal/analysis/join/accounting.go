@@ -114,7 +114,7 @@ func (j *Joiner) newAccounting() Accounting {
 func (j *Joiner) Accounting() Accounting { return j.acc }
 
 // lose notes in which subscription a message was lost.
-func (acc *Accounting) lose(_ *Joiner, sub int32) { acc.lost[sub]++ }
+func (acc *Accounting) lose(sub int32) { acc.lost[sub]++ }
 
 // orphan notes arrivals of one message that no send row belongs to.
 func (acc *Accounting) orphan(j *Joiner, rows []int32) {

@@ -8,7 +8,7 @@
 // unlogged. The rows come out by sender, producer, seq, attempt, subscription,
 // copy, whatever the order of the files.
 //
-// Receive rows are held in memory (about 100 bytes each) and sorted; send rows
+// Receive rows are held in memory and sorted; send rows
 // are streamed when their log promises perf.order "seq" and sorted in memory
 // otherwise.
 package join

@@ -184,7 +184,7 @@ func (j *Joiner) fill() error {
 	if err != nil {
 		return err
 	}
-	j.out.from(l, batch)
+	j.out.from(l)
 	if rows == nil {
 		for i := range batch.Seq {
 			j.emit(l, batch, i)

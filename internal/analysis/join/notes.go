@@ -91,7 +91,7 @@ func (j *Joiner) unrouted() []string {
 	return notes
 }
 
-// Meta returns the metadata of the merged log: what all send logs agree on,
+// Meta returns the metadata of the merged log: what the first send log says,
 // the metadata of every input, and, once Next has returned io.EOF, the
 // accounting.
 func (j *Joiner) Meta() (format.Meta, error) {
@@ -106,16 +106,17 @@ func (j *Joiner) Meta() (format.Meta, error) {
 		return strings.Compare(x[format.KeySchema]+x[format.KeyClock], y[format.KeySchema]+y[format.KeyClock])
 	})
 	for _, key := range []string{format.KeyName, format.KeyLabels, format.KeyConfig} {
-		if value := j.agreed(key); value != "" {
+		if value := j.first(key); value != "" {
 			m[key] = value
 		}
 	}
 	return m, errors.Join(m.SetJSON(format.KeySource, sources), m.SetJSON(format.KeyAccounting, j.acc), m.SetJSON(format.KeyClock, j.clocks.ref))
 }
 
-// agreed returns what the send logs say under key: the first of them in the
-// order of senders, "" if they contradict each other on what a run is.
-func (j *Joiner) agreed(key string) string {
+// first returns what the first log says under key, send logs in the order of
+// senders before receive logs. Whether the others agree is for the report to
+// check: perf.sources has the metadata of every log.
+func (j *Joiner) first(key string) string {
 	for _, in := range j.inputs() {
 		if value := in.log.Meta()[key]; value != "" {
 			return value

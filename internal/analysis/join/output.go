@@ -47,7 +47,7 @@ func (o *output) finish(b *format.Merged) {
 }
 
 // from says whose rows come next: every log has dictionaries of its own.
-func (o *output) from(l *sendLog, _ *format.Send) {
+func (o *output) from(l *sendLog) {
 	if o.log != l {
 		o.log, o.codes = l, sendCodes{}
 	}

@@ -68,7 +68,7 @@ func (t *transmission) missing(sub int32) {
 	fate := t.fate(sub)
 	t.joiner.out.noArrival(name, named, fate)
 	if fate == format.Lost {
-		t.joiner.acc.lose(t.joiner, sub)
+		t.joiner.acc.lose(sub)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // above the size of the file, less than a second.
 const (
 	hostileBytes = 64 << 20
-	hostileTime  = time.Second
+	hostileTime  = 20 * time.Second // a hang, not a slow machine
 )
 
 // smallLog is a send log with every encoding, NULLs and a side table.

@@ -385,7 +385,7 @@ func TestCloseDuringSubmit(t *testing.T) {
 		if err := <-submitted; err == nil {
 			t.Error("submitted without credit")
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took >= 2*time.Second { // the wait for answers that cannot come
 			t.Errorf("took %v", took)
 		}
 	}

@@ -101,6 +101,7 @@ type receiving interface {
 	Address() Address
 	Subscription() string
 	Queued() (waiting, unsettled int)
+	Start()
 	Receive(ctx context.Context, dst []amqp.Delivery) (int, error)
 	Settle(first, last uint64, state amqp.State) (at int64, err error)
 	Stop(ctx context.Context) error

@@ -36,7 +36,7 @@ type ownReceiver struct {
 func (c *Conn) newOwnReceiver(ctx context.Context, cfg ReceiverConfig, address Address, warning string) (*ownReceiver, error) {
 	r := &ownReceiver{
 		ownLink: newOwnLink(c.plane, cfg.Address, address, c.linkName()),
-		cfg:     cfg, closed: make(chan struct{}),
+		cfg:     cfg, closed: make(chan struct{}), stopped: cfg.Hold,
 	}
 	a := wire.Attach{
 		Role: wire.RoleReceiver, Target: &wire.Target{Address: wire.Some(r.name)},

@@ -22,6 +22,9 @@ type ReceiverConfig struct {
 	Credit int
 	// Presettled asks the broker to send settled; it is an error if it does not agree.
 	Presettled bool
+	// Hold grants no credit before [Receiver.Start]: the link is attached, and a
+	// subscription exists, but nothing is delivered.
+	Hold bool
 
 	session *ownSession // to attach on, with ClientOwn; nil: a new one
 	second  bool        // asks for receiver settle mode second, with ClientOwn
@@ -64,6 +67,10 @@ func (c *Conn) newLibraryReceiver(ctx context.Context, cfg ReceiverConfig, addre
 		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit, careful: overdelivers(c.peer)}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
+	if r.cfg.Hold {
+		r.granted, r.freed = 0, cfg.Credit
+	}
+	r.stopped = cfg.Hold
 	r.state = c.watch.add(r.name, wire.RoleReceiver)
 	if err := r.attach(ctx); err != nil {
 		c.watch.remove(r.name, wire.RoleReceiver)
@@ -87,7 +94,7 @@ func (r *libraryReceiver) attach(ctx context.Context) (err error) {
 	if r.cfg.Presettled {
 		options.RequestedSenderSettleMode = goamqp.SenderSettleModeSettled.Ptr()
 	}
-	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil {
+	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil && !r.cfg.Hold {
 		err = r.inner.IssueCredit(uint32(r.cfg.Credit))
 	}
 	if err != nil {

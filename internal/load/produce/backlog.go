@@ -63,6 +63,9 @@ func (q *instants) push(at int64) {
 	q.at = append(q.at, at)
 }
 
+// first returns the oldest; there must be one.
+func (q *instants) first() int64 { return q.at[q.head] }
+
 func (q *instants) pop() int64 {
 	at := q.at[q.head]
 	if q.head++; q.head == len(q.at) {

@@ -38,11 +38,13 @@ type server struct {
 
 	mu   sync.Mutex
 	free int64 // when the server becomes free
+	of   []int // messages of each Submit
 	wg   sync.WaitGroup
 	gone error
 }
 
 func (s *server) Submit(ctx context.Context, messages []amqp.Message) (int, error) {
+	s.of = append(s.of, len(messages))
 	for i := range messages {
 		m := &messages[i]
 		m.Wait = amqp.WaitNone

@@ -56,7 +56,8 @@ type Config struct {
 	Window int
 	Clock  *timestamp.Clock
 	// Schedule says when messages are intended, from the start. Nil is the closed loop:
-	// a message is intended at the instant at which a window slot became free.
+	// a message is intended at the instant at which a window slot became free. Slots of a
+	// window that was full are taken when a quarter of them is free, or after 1 ms.
 	Schedule schedule.Schedule
 	// Filler follows the stamp in a body; see the function Filler.
 	Filler []byte
@@ -90,6 +91,7 @@ type Producer struct {
 	waits    waits
 	freed    instants // closed loop: slots that became free and are not taken yet
 	initial  int      // closed loop: slots never taken yet, free from the start
+	refill   refill   // closed loop
 	next     int64    // seq of the next message to be registered
 	finished bool
 	end      int64            // closed loop: slots that became free at or after it are not taken
@@ -131,6 +133,7 @@ func New(cfg Config) *Producer {
 		most:  min(maxBatch, max(1, batchBytes/max(1, int(cfg.Size)))),
 	}
 	p.window.limit = cfg.Window
+	p.refill = newRefill(cfg.Window, p.most)
 	if cfg.Schedule == nil {
 		p.initial = cfg.Window
 	}

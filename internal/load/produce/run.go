@@ -35,6 +35,7 @@ func (p *Producer) Run(ctx context.Context, link Link) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settling = true
+	p.refill.stop()
 	if !p.finished && p.cfg.Drain > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.cfg.Drain)
@@ -58,6 +59,7 @@ func (p *Producer) take(ctx context.Context) []amqp.Message {
 		}
 		due := p.due()
 		switch {
+		case due > 0 && p.hold():
 		case due > 0 && p.window.free() > 0:
 			return p.register(due)
 		case due == 0 && p.exhausted():
@@ -116,6 +118,7 @@ func (p *Producer) register(due int64) []amqp.Message {
 		p.snaps = append(p.snaps, snap)
 		p.next++
 	}
+	p.refill.holding = p.closed() && p.window.free() == 0
 	p.waits.submitting = now
 	return p.batch
 }
@@ -130,7 +133,9 @@ func (p *Producer) claim() (intended, ready int64, snap spent) {
 		} else {
 			at = p.freed.pop()
 		}
-		return at, at, p.waits.total
+		snap = p.waits.total
+		p.heldFor(at, &snap)
+		return at, at, snap
 	}
 	d := p.backlog.first()
 	intended, ready, snap = p.start+p.cfg.Schedule.At(d.First), d.Ready, d.snap

@@ -27,7 +27,7 @@ func (p *Producer) Completed(batch []amqp.Completion) {
 		if p.window.outstanding == 0 {
 			p.notify()
 		}
-	} else if p.due() > 0 {
+	} else if p.waiting && p.due() > 0 && !p.hold() {
 		p.notify()
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"sort"
 )
 
 // Rows are recorded arrivals, one per index of all slices, in order of time.
@@ -180,49 +179,4 @@ func (r *Replay) row(i int64) (cycle, row int64) {
 		return i / n, i % n
 	}
 	return 0, i
-}
-
-// Pick is the messages of a replay that go to one destination: a schedule of
-// their own, and the mapping to the whole. It is immutable and safe for
-// concurrent use. Size and order are those of the whole: Of.Size(p.Index(j)).
-type Pick struct {
-	Of   *Replay
-	rows []int64
-}
-
-// Pick returns the messages to destination number code (−1: those without).
-func (r *Replay) Pick(code int32) *Pick {
-	p := &Pick{Of: r}
-	for i := range r.rows.Offsets {
-		if r.Destination(int64(i)) == code {
-			p.rows = append(p.rows, int64(i))
-		}
-	}
-	return p
-}
-
-// At implements Schedule.
-func (p *Pick) At(j int64) int64 { return p.Of.At(p.Index(j)) }
-
-// Index returns the index in the whole of message j.
-func (p *Pick) Index(j int64) int64 {
-	n := int64(len(p.rows))
-	return j/n*int64(len(p.Of.rows.Offsets)) + p.rows[j%n]
-}
-
-// Upto returns how many of the first n messages of the whole are in p.
-func (p *Pick) Upto(n int64) int64 {
-	if len(p.rows) == 0 {
-		return 0
-	}
-	cycle, row := p.Of.row(n)
-	return cycle*int64(len(p.rows)) + int64(sort.Search(len(p.rows), func(k int) bool { return p.rows[k] >= row }))
-}
-
-// N implements Schedule.
-func (p *Pick) N() int64 {
-	if p.Of.n == Unbounded && len(p.rows) > 0 {
-		return Unbounded
-	}
-	return p.Upto(p.Of.n)
 }

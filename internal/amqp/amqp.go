@@ -61,6 +61,18 @@ type Body interface {
 	Append(dst []byte, m *Message) []byte
 }
 
+// StampKey is the application property that holds the stamp of a message whose
+// body does not: a binary.
+const StampKey = "x-amqpperf-stamp"
+
+// Sections makes the sections of a message that stand before its body: header,
+// delivery annotations, message annotations, properties and application
+// properties, encoded and in this order. It is called like Body.Append: with m.Sent
+// set, by one goroutine at a time per sender.
+type Sections interface {
+	AppendSections(dst []byte, m *Message) []byte
+}
+
 // Completion says that the messages First…Last (IDs, inclusive) reached State.
 type Completion struct {
 	First, Last uint64
@@ -94,6 +106,9 @@ type Delivery struct {
 	// Body is the body: the data sections one after the other, or the bytes of a
 	// binary value. It is valid until the next Receive.
 	Body []byte
+	// Stamp is the binary under StampKey in the application properties; nil: none, so
+	// that the stamp is looked for in Body. It is valid as long as Body.
+	Stamp []byte
 	// BrokerIn is the broker's arrival annotation in ns, format.Null if none.
 	BrokerIn int64
 	// DeliveryCount is that of the message header.
@@ -102,6 +117,25 @@ type Delivery struct {
 	Settled bool
 	// ContentType is that of the properties, "" if none: for messages about foreign bodies.
 	ContentType string
+}
+
+// Tx is a transaction that has ended. Instants are ns since the Unix epoch, 0: it
+// never came to that.
+type Tx struct {
+	// First and Last are the first and the last message (ID) or delivery (ID) in it.
+	// Those between that belong to no other transaction are in it too.
+	First, Last uint64
+	// Count is how many messages or deliveries are in it.
+	Count int
+	// Rolledback says that it was meant to be rolled back, and was.
+	Rolledback bool
+	// Declared is when the broker's answer to the declare was read, Discharged the
+	// instant immediately before the discharge was written, and At when the answer to
+	// that was read. At − Discharged is the commit time.
+	Declared, Discharged, At int64
+	// Error is why it failed, "" if it did not: the AMQP condition and description, or
+	// the end of the link.
+	Error string
 }
 
 // EventKind names what happened to a connection or link, as in event/1.

@@ -20,10 +20,14 @@ const (
 	// MinIdleTimeout is the shortest idle timeout taken. Half of it is announced,
 	// and brokers refuse or round away less than 1 s; below 4 s there is no margin.
 	MinIdleTimeout = 4 * time.Second
+	// DefaultMaxFrameSize is the largest frame that we accept, in bytes.
+	DefaultMaxFrameSize = 65536
+	// DefaultSessionWindow is how many transfer frames a session may have under way to us.
+	DefaultSessionWindow = 1 << 20
 	// closeTimeout bounds each polite shutdown; after it the socket is closed.
-	closeTimeout = 2 * time.Second
-	// maxFrameSize is the largest frame that we accept, in bytes, as announced in our open.
-	maxFrameSize = 65536
+	closeTimeout   = 2 * time.Second
+	leastFrameSize = 512
+	mostFrameSize  = 16 << 20
 	// maxSessions is how many sessions of a connection ClientOwn allows the peer.
 	maxSessions = 256
 )
@@ -41,6 +45,11 @@ type Config struct {
 	// ContainerID is the prefix of the container id, which gets a random part and
 	// the index of the connection: brokers refuse the same one twice. "": "amqpperf".
 	ContainerID string
+	// ContainerExact uses ContainerID as it is for connection 0, and with "-" and the
+	// index behind it for the others: for durable subscriptions, which belong to it.
+	ContainerExact bool
+	// SASL is the mechanism. "": by URL.
+	SASL SASL
 	// TLS may be set with an amqps URL only.
 	TLS TLS
 	// Timeout bounds connecting, attaching and every other wait for an answer. 0: 10 s.
@@ -48,6 +57,17 @@ type Config struct {
 	// IdleTimeout ends a connection from which nothing has come for that long; half of
 	// it is announced. 0: 60 s; at least 4 s.
 	IdleTimeout time.Duration
+	// SndBuf and RcvBuf are the sizes of the socket's buffers in bytes (SO_SNDBUF,
+	// SO_RCVBUF), set before it connects, so that they count for the TCP window too.
+	// Linux doubles them for its own use, and caps them at net.core.wmem_max and rmem_max.
+	// 0: the system's, which adapt.
+	SndBuf, RcvBuf int
+	// MaxFrameSize is the largest frame that we accept, in bytes, as announced in our
+	// open; some brokers send no larger ones either. 0: 64 KiB; 512 bytes to 16 MiB.
+	MaxFrameSize uint32
+	// SessionWindow is how many transfer frames a session may have under way to us,
+	// renewed at half. 0: 1048576. ClientOwn only: the library's is 5000.
+	SessionWindow uint32
 	// Style is how queue:// and topic:// are written for this broker. 0: by the
 	// product in its open frame.
 	Style Style
@@ -87,12 +107,20 @@ func (c Config) Check() error {
 		return errors.New("a client certificate needs both its file and that of its key")
 	case c.TLS.Insecure && c.TLS.CAFile != "":
 		return errors.New("a CA file and no verification contradict each other")
+	case c.SndBuf < 0 || c.RcvBuf < 0:
+		return fmt.Errorf("socket buffers of %d and %d bytes: above 0, or 0 for the system's", c.SndBuf, c.RcvBuf)
+	case c.MaxFrameSize != 0 && (c.MaxFrameSize < leastFrameSize || c.MaxFrameSize > mostFrameSize):
+		return fmt.Errorf("max-frame-size of %d bytes: %d bytes to 16 MiB", c.MaxFrameSize, leastFrameSize)
+	case c.SessionWindow != 0 && c.Client.orDefault() == ClientLibrary:
+		return errors.New("the session window is that of --client own: go-amqp has a fixed one")
+	case c.SessionWindow > 1<<31-1:
+		return fmt.Errorf("session window of %d frames: at most 2147483647", c.SessionWindow)
 	case c.Timeout < 0:
 		return fmt.Errorf("negative timeout %v", c.Timeout)
 	case c.IdleTimeout != 0 && c.IdleTimeout < MinIdleTimeout:
 		return fmt.Errorf("idle timeout %v: at least %v, brokers refuse or ignore shorter ones", c.IdleTimeout, MinIdleTimeout)
 	}
-	return nil
+	return c.checkSASL()
 }
 
 // withDefaults fills in the defaults.
@@ -102,6 +130,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ContainerID == "" {
 		c.ContainerID = "amqpperf"
+	}
+	if c.MaxFrameSize == 0 {
+		c.MaxFrameSize = DefaultMaxFrameSize
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout

@@ -57,7 +57,7 @@ func Dial(ctx context.Context, cfg Config, index int32) (*Conn, error) {
 // open opens a connection on a socket, unless there is an error already. cfg has
 // its defaults.
 func open(ctx context.Context, cfg Config, index int32, socket net.Conn, err error) (*Conn, error) {
-	c := &Conn{cfg: cfg, index: index, container: fmt.Sprintf("%s-%d", randomName(cfg.ContainerID), index)}
+	c := &Conn{cfg: cfg, index: index, container: cfg.containerID(index)}
 	if err == nil {
 		c.carry(socket)
 		c.inner, err = goamqp.NewConn(ctx, c.net, c.options())
@@ -97,13 +97,13 @@ func (c *Conn) carry(socket net.Conn) {
 		c.net = c.plane
 		return
 	}
-	c.watch = newWatcher()
+	c.watch = newWatcher(c.cfg.MaxFrameSize)
 	c.net = &netConn{Conn: socket, watch: c.watch}
 }
 
 // dialNet connects the socket, and TLS on it.
 func dialNet(ctx context.Context, cfg Config) (net.Conn, error) {
-	var d net.Dialer
+	d := net.Dialer{Control: cfg.sockets()}
 	if !cfg.URL.tls {
 		return d.DialContext(ctx, "tcp", cfg.URL.HostPort())
 	}
@@ -114,15 +114,8 @@ func dialNet(ctx context.Context, cfg Config) (net.Conn, error) {
 	return (&tls.Dialer{NetDialer: &d, Config: conf}).DialContext(ctx, "tcp", cfg.URL.HostPort())
 }
 
-// options are the library's. A user means PLAIN, a client certificate without a
-// user EXTERNAL, neither ANONYMOUS: some brokers hang up without a SASL layer.
+// options are the library's.
 func (c *Conn) options() *goamqp.ConnOptions {
-	sasl := goamqp.SASLTypeAnonymous()
-	if c.cfg.URL.user != "" {
-		sasl = goamqp.SASLTypePlain(c.cfg.URL.user, c.cfg.URL.password)
-	} else if c.cfg.TLS.CertFile != "" {
-		sasl = goamqp.SASLTypeExternal("")
-	}
 	sessions := uint16(0) // the library's default
 	if c.plane != nil {
 		sessions = maxSessions
@@ -132,9 +125,9 @@ func (c *Conn) options() *goamqp.ConnOptions {
 		ContainerID:  c.container,
 		HostName:     c.cfg.Hostname,
 		IdleTimeout:  c.cfg.IdleTimeout,
-		MaxFrameSize: maxFrameSize,
+		MaxFrameSize: c.cfg.MaxFrameSize,
 		Properties:   map[string]any{"product": "amqpperf"},
-		SASLType:     sasl,
+		SASLType:     c.cfg.sasl(),
 	}
 }
 
@@ -285,12 +278,12 @@ func (c *Conn) closeDeadline(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, min(closeTimeout, c.cfg.Timeout))
 }
 
-// detach closes a link and its session within closeTimeout and reports whether
+// detach closes a link and, if end is true, its session within closeTimeout and reports whether
 // the peer answered.
 //
 // Note: RabbitMQ's plugin answers a detach with one that is not closed, on which
 // the library waits on; so the answer that the watcher saw counts too.
-func (c *Conn) detach(ctx context.Context, l *linkState, link interface{ Close(context.Context) error }, session *goamqp.Session) bool {
+func (c *Conn) detach(ctx context.Context, l *linkState, link interface{ Close(context.Context) error }, session *goamqp.Session, end bool) bool {
 	ctx, cancel := c.closeDeadline(ctx)
 	defer cancel()
 	done := make(chan struct{})
@@ -309,8 +302,15 @@ func (c *Conn) detach(ctx context.Context, l *linkState, link interface{ Close(c
 		case <-timer.C:
 		}
 	}
-	if session.Close(ctx) != nil && ctx.Err() != nil {
+	if end && session.Close(ctx) != nil && ctx.Err() != nil {
 		return false
+	}
+	if !end { // the session is shared, and ends with the connection
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return false
+		}
 	}
 	<-done
 	return true

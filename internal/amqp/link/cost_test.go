@@ -141,7 +141,7 @@ func TestNothingPerMessage(t *testing.T) {
 			}
 		}
 		t.Logf("size %d: %.4f allocations, %.1f bytes a message", size, objects, bytes)
-		if objects > tooMany && size < maxFrameSize {
+		if objects > tooMany && size < DefaultMaxFrameSize {
 			t.Errorf("size %d: %.3f allocations a message", size, objects)
 		}
 	}
@@ -241,7 +241,7 @@ func greet(c net.Conn, b []byte) {
 		if _, err := io.ReadFull(c, b[8:size]); err != nil {
 			return nil
 		}
-		f, _, err := wire.Cut(b[:size], maxFrameSize)
+		f, _, err := wire.Cut(b[:size], DefaultMaxFrameSize)
 		if err != nil {
 			return nil
 		}

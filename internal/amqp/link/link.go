@@ -20,6 +20,7 @@ type sending interface {
 	Credit() int
 	Done() <-chan struct{}
 	Submit(ctx context.Context, messages []amqp.Message) (int, error)
+	Flush(ctx context.Context) error
 	Close(ctx context.Context) error
 }
 
@@ -32,6 +33,9 @@ func (c *Conn) NewSender(ctx context.Context, cfg SenderConfig) (*Sender, error)
 	}
 	address, warning, err := ResolveAddress(cfg.Address, c.peer.Product, c.peer.Version, c.cfg.Style, RoleSender)
 	if err != nil {
+		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
+	}
+	if err := cfg.check(c); err != nil {
 		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
 	}
 	if c.plane == nil {
@@ -92,6 +96,10 @@ func (s *Sender) Submit(ctx context.Context, messages []amqp.Message) (n int, er
 // Down if the link was alive.
 func (s *Sender) Close(ctx context.Context) error { return s.is.Close(ctx) }
 
+// Flush discharges a transaction that is not full, and waits until all transactions
+// are done with, or ctx is. Without transactions it does nothing.
+func (s *Sender) Flush(ctx context.Context) error { return s.is.Flush(ctx) }
+
 // Receiver is a receiving link, by default on a session of its own. Receive is for
 // one goroutine, Settle for one goroutine, which may be another.
 type Receiver struct{ is receiving }
@@ -104,6 +112,7 @@ type receiving interface {
 	Start()
 	Receive(ctx context.Context, dst []amqp.Delivery) (int, error)
 	Settle(first, last uint64, state amqp.State) (at int64, err error)
+	Flush(ctx context.Context) error
 	Stop(ctx context.Context) error
 	Close(ctx context.Context) error
 }
@@ -116,6 +125,9 @@ func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, 
 	}
 	address, warning, err := ResolveAddress(cfg.Address, c.peer.Product, c.peer.Version, c.cfg.Style, RoleReceiver)
 	if err != nil {
+		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
+	}
+	if err := cfg.check(c); err != nil {
 		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
 	}
 	if c.plane == nil {
@@ -162,6 +174,10 @@ func (r *Receiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error
 func (r *Receiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {
 	return r.is.Settle(first, last, state)
 }
+
+// Flush discharges a transaction that is not full and waits for the answer, or until
+// ctx is done. Without transactions it does nothing.
+func (r *Receiver) Flush(ctx context.Context) error { return r.is.Flush(ctx) }
 
 // Stop grants no more credit. What was granted may still arrive; what is not
 // wanted of it can be settled as [amqp.Released], best when nothing more has come

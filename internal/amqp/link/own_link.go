@@ -173,6 +173,8 @@ func (l *ownLink) ask(s *ownSession, self attachment, a wire.Attach) (err error)
 	}
 	if s == nil {
 		s = &ownSession{over: make(chan struct{})}
+	}
+	if s.ep == nil {
 		if s.ep, err = l.p.ep.Begin(); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (c *Conn) newOwnSender(ctx context.Context, cfg SenderConfig, address Addre
 	s.head = (&wire.Header{Durable: cfg.Durable, Priority: wire.Some(uint8(4))}).Append(nil)
 	err := s.attach(ctx, cfg.session, s, wire.Attach{
 		Role: wire.RoleSender, Source: &wire.Source{Address: wire.Some(s.name)},
-		Target: &wire.Target{Address: wire.Some(address.Text), Capabilities: symbols(address.Capabilities)},
+		Target: cfg.target(address),
 	})
 	if err != nil {
 		return nil, c.attachFailed(cfg.Address, address, err)

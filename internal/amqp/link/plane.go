@@ -91,7 +91,7 @@ const (
 
 func newPlane(c *Conn, socket net.Conn) *plane {
 	p := &plane{
-		Conn: socket, conn: c, idle: int64(c.cfg.IdleTimeout), in: inbox{limit: maxFrameSize},
+		Conn: socket, conn: c, idle: int64(c.cfg.IdleTimeout), in: inbox{limit: int(c.cfg.MaxFrameSize)},
 		turn: make(chan struct{}, 1), handed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		broken: make(chan struct{}), closed: make(chan struct{}),
 	}
@@ -102,6 +102,7 @@ func newPlane(c *Conn, socket net.Conn) *plane {
 	p.try.init()
 	p.ep = endpoint.New(endpoint.Config{
 		Reuse:           true,
+		IncomingWindow:  c.cfg.SessionWindow,
 		FirstTransferID: c.cfg.serial, FirstDeliveryID: c.cfg.serial, FirstDeliveryCount: c.cfg.serial,
 	})
 	p.finished.Go(p.writer)

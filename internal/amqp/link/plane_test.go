@@ -236,7 +236,7 @@ func TestLibraryIsSpared(t *testing.T) {
 			if _, err := p.Write(amqpFrame(&wire.Close{})); err != nil { // as the library does
 				t.Error(err)
 			}
-			f, n, err := wire.Cut(socket.out.Bytes(), maxFrameSize)
+			f, n, err := wire.Cut(socket.out.Bytes(), DefaultMaxFrameSize)
 			if err != nil || n != socket.out.Len() {
 				t.Fatalf("%x: one frame is to be written, %v", socket.out.Bytes(), err)
 			}

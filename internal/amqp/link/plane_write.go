@@ -33,7 +33,7 @@ func (p *plane) Write(b []byte) (int, error) {
 
 // isClose reports whether b, of the library, is a close frame.
 func isClose(b []byte) bool {
-	f, _, err := wire.Cut(b, maxFrameSize)
+	f, _, err := wire.Cut(b, mostFrameSize)
 	if err != nil || len(f.Body) == 0 || f.Type != wire.FrameAMQP || string(b[:4]) == wire.ProtocolAMQP[:4] {
 		return false
 	}

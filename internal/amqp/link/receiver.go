@@ -25,6 +25,45 @@ type ReceiverConfig struct {
 	// Hold grants no credit before [Receiver.Start]: the link is attached, and a
 	// subscription exists, but nothing is delivered.
 	Hold bool
+	// Browse leaves the messages where they are: distribution mode copy, on a queue. It
+	// is an error if the broker does not agree. ClientOwn only.
+	Browse bool
+	// Selector is an expression in SQL-92 style over headers and properties
+	// (apache.org:selector-filter:string). It is an error if the broker does not agree.
+	Selector string
+	// Subscription names the subscription to a topic; "": one that nobody else has and
+	// that ends with the link.
+	Subscription string
+	// Durable keeps the subscription, with what arrives for it, while no link is attached
+	// to it. It needs Subscription, and a Config.ContainerID with ContainerExact unless it
+	// is shared, since both together are its name then.
+	Durable bool
+	// Shared lets links with the same Subscription, of whatever connection, compete for
+	// the messages of the subscription.
+	Shared bool
+	// Unsubscribe has Close end a durable subscription for good; otherwise it stays.
+	Unsubscribe bool
+	// DurableQueue asks for a durable source, as SenderConfig.Durable does for the
+	// target: whoever comes first to RabbitMQ makes the queue durable or not, and the
+	// other kind is refused afterwards.
+	DurableQueue bool
+	// Tx is how many deliveries a transaction has; 0: there are none. ClientOwn only,
+	// and not together with Presettled or Browse. Settle puts deliveries into
+	// transactions of exactly that many, and waits for the disposition of each discharge
+	// that it causes, as commit of a JMS session does. Flush discharges what is left.
+	Tx int
+	// TxRollback is the share of transactions that are rolled back, 0 to 1, spread evenly
+	// (exact to a millionth): their deliveries come again.
+	TxRollback float64
+	// OnTx is told of each transaction that has ended, after OnSettled.
+	OnTx func(amqp.Tx)
+	// OnSettled is told what became of deliveries that were given to Settle inside
+	// transactions: at is the instant of the discharge's disposition, err nil,
+	// ErrRolledBack, or why there will be none. Each delivery is reported once. Both
+	// functions are called by the connection's reader, and must not block.
+	OnSettled func(first, last uint64, at int64, err error)
+	// Session is the session to attach on; nil: one of its own.
+	Session *Session
 
 	session *ownSession // to attach on, with ClientOwn; nil: a new one
 	second  bool        // asks for receiver settle mode second, with ClientOwn
@@ -85,7 +124,7 @@ func (c *Conn) newLibraryReceiver(ctx context.Context, cfg ReceiverConfig, addre
 }
 
 func (r *libraryReceiver) attach(ctx context.Context) (err error) {
-	if r.session, err = r.conn.inner.NewSession(ctx, nil); err != nil {
+	if r.session, err = r.conn.librarySession(ctx, r.cfg.Session); err != nil {
 		return err
 	}
 	// Credit by hand: it is renewed at half, and not at all after Stop. Never by
@@ -97,7 +136,7 @@ func (r *libraryReceiver) attach(ctx context.Context) (err error) {
 	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil && !r.cfg.Hold {
 		err = r.inner.IssueCredit(uint32(r.cfg.Credit))
 	}
-	if err != nil {
+	if err != nil && r.cfg.Session == nil {
 		r.conn.endSession(r.session)
 	}
 	return err
@@ -327,7 +366,7 @@ func (r *libraryReceiver) Stop(context.Context) error {
 func (r *libraryReceiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		r.closing.Store(!r.state.isGone())
-		r.conn.detach(ctx, r.state, r.inner, r.session)
+		r.conn.detach(ctx, r.state, r.inner, r.session, r.cfg.Session == nil)
 		r.cancel()
 		<-r.pumped
 		r.conn.watch.remove(r.name, wire.RoleReceiver)
@@ -337,3 +376,6 @@ func (r *libraryReceiver) Close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Flush implements receiving: there are no transactions.
+func (r *libraryReceiver) Flush(context.Context) error { return nil }

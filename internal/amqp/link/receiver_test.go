@@ -296,7 +296,7 @@ func FuzzWatcher(f *testing.F) {
 	f.Add(append([]byte(wire.ProtocolAMQP), append(attach, append(transfer, flow...)...)...), uint8(3))
 	f.Add(append(transfer, wire.AppendHeartbeat(nil)...), uint8(1))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
-		whole, cut := newWatcher(), newWatcher()
+		whole, cut := newWatcher(DefaultMaxFrameSize), newWatcher(DefaultMaxFrameSize)
 		a, c := whole.add("l", wire.RoleSender), cut.add("l", wire.RoleSender)
 		err1 := whole.feed(b)
 		var err2 error

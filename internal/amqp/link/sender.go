@@ -23,12 +23,32 @@ type SenderConfig struct {
 	Sink amqp.Sink
 	// MaxPending is how many messages will be in flight at most: a hint for sizes.
 	MaxPending int
-	// Durable goes into the header of every message. The header is always sent:
-	// brokers differ in what they take a missing one for.
+	// Sections makes the sections before the body; nil: a header of priority 4 with
+	// Durable. The header is always sent then: brokers differ in what they take a
+	// missing one for.
+	Sections amqp.Sections
+	// BodySection is the kind of section that holds the body.
+	BodySection BodySection
+	// Durable goes into the header of every message, unless there are Sections, and
+	// asks for a durable target: RabbitMQ makes a queue durable only then.
 	Durable bool
 	// Presettled sends messages settled; they complete as [amqp.Presettled] as soon as
 	// they are written.
 	Presettled bool
+	// Tx is how many messages a transaction has; 0: there are none. ClientOwn only, and
+	// not together with Presettled. Transactions are declared ahead. One that is full, or
+	// flushed, is discharged without waiting; its messages complete at the instant of the
+	// discharge's disposition: as Accepted, or Released if it was rolled back. A message
+	// that the broker refused inside a transaction completes by itself.
+	Tx int
+	// TxRollback is the share of transactions that are rolled back, 0 to 1, spread evenly
+	// (exact to a millionth).
+	TxRollback float64
+	// OnTx is told of each transaction that has ended, after its completions, under the
+	// rules of Sink. nil: nobody is told.
+	OnTx func(amqp.Tx)
+	// Session is the session to attach on; nil: one of its own.
+	Session *Session
 
 	session *ownSession // to attach on, with ClientOwn; nil: a new one
 }
@@ -72,13 +92,13 @@ func (c *Conn) newLibrarySender(ctx context.Context, cfg SenderConfig, address A
 }
 
 func (s *librarySender) attach(ctx context.Context) (err error) {
-	if s.session, err = s.conn.inner.NewSession(ctx, nil); err != nil {
+	if s.session, err = s.conn.librarySession(ctx, s.cfg.Session); err != nil {
 		return err
 	}
 	s.inner, err = s.session.NewSender(ctx, s.address.Text, &goamqp.SenderOptions{
-		Name: s.name, TargetCapabilities: s.address.Capabilities,
+		Name: s.name, TargetCapabilities: s.address.Capabilities, TargetDurability: goamqp.Durability(s.cfg.durability()),
 	})
-	if err != nil {
+	if err != nil && s.cfg.Session == nil {
 		s.conn.endSession(s.session)
 	}
 	return err
@@ -271,7 +291,7 @@ func (s *librarySender) notSent(ctx context.Context, err error) error {
 	const overhead = 128 // frame, transfer, header and data section
 	limit := s.conn.peer.MaxFrameSize
 	if limit == 0 {
-		limit = maxFrameSize // the library's default
+		limit = DefaultMaxFrameSize // the library's default
 	}
 	if len(s.body)+overhead > int(limit) {
 		// Some of its frames may be out: no other message may follow them on this link.

@@ -87,7 +87,7 @@ func (s *librarySender) watchEnd() {
 func (s *librarySender) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.closing.Store(s.closing.Load() || !s.state.isGone())
-		if !s.conn.detach(ctx, s.state, s.inner, s.session) {
+		if !s.conn.detach(ctx, s.state, s.inner, s.session, s.cfg.Session == nil) {
 			s.flight.stop() // what is in flight remains unsettled
 		}
 		close(s.closed)
@@ -98,3 +98,6 @@ func (s *librarySender) Close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Flush implements sending: there are no transactions.
+func (s *librarySender) Flush(context.Context) error { return nil }

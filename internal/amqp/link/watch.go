@@ -14,6 +14,8 @@ import (
 // the credit granted and the end. Bodies of transfers and dispositions are
 // skipped. feed is called by one goroutine at a time, the rest by any.
 type watcher struct {
+	limit uint32 // bytes of the largest frame
+
 	part []byte // start of a frame that is not yet there as far as needed
 	skip int    // bytes of the current frame that are not looked at
 
@@ -40,8 +42,9 @@ type handleKey struct {
 	handle  uint32
 }
 
-func newWatcher() *watcher {
+func newWatcher(maxFrame uint32) *watcher {
 	return &watcher{
+		limit:   maxFrame,
 		links:   map[linkKey]*linkState{},
 		handles: map[handleKey]*linkState{},
 		closed:  make(chan struct{}),
@@ -109,7 +112,7 @@ func (w *watcher) look(p []byte) error {
 			continue
 		}
 		if len(w.part) == 0 {
-			n, err := wanted(p)
+			n, err := w.wanted(p)
 			if err != nil {
 				return err
 			}
@@ -121,7 +124,7 @@ func (w *watcher) look(p []byte) error {
 				continue
 			}
 		}
-		n, err := wanted(w.part)
+		n, err := w.wanted(w.part)
 		if err != nil {
 			return err
 		}
@@ -136,7 +139,7 @@ func (w *watcher) look(p []byte) error {
 		}
 	}
 	// The last byte may have completed what was wanted.
-	if n, err := wanted(w.part); err != nil || n > len(w.part) {
+	if n, err := w.wanted(w.part); err != nil || n > len(w.part) {
 		return err
 	} else if len(w.part) > 0 {
 		return w.finish(n)
@@ -153,7 +156,7 @@ func (w *watcher) finish(n int) error {
 
 // wanted returns how many bytes of a frame are to be looked at, as far as b
 // tells; it is final if b has as many.
-func wanted(b []byte) (int, error) {
+func (w *watcher) wanted(b []byte) (int, error) {
 	if len(b) < wire.FrameHeaderSize {
 		return wire.FrameHeaderSize, nil
 	}
@@ -161,8 +164,8 @@ func wanted(b []byte) (int, error) {
 		return wire.FrameHeaderSize, nil
 	}
 	size, doff := binary.BigEndian.Uint32(b), int(b[4])*4
-	if size > maxFrameSize || int(size) < doff || doff < wire.FrameHeaderSize {
-		return 0, fmt.Errorf("the peer sent a frame of %d bytes with data offset %d; we announced %d bytes at most", size, doff, maxFrameSize)
+	if size > w.limit || int(size) < doff || doff < wire.FrameHeaderSize {
+		return 0, fmt.Errorf("the peer sent a frame of %d bytes with data offset %d; we announced %d bytes at most", size, doff, w.limit)
 	}
 	const descriptor = 12 // bytes that hold any numeric descriptor
 	head := min(int(size), doff+descriptor)

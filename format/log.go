@@ -76,7 +76,9 @@ type Log struct {
 
 // Open opens a log: a Parquet file, a spool (the folder, or the name of the
 // log that it would have become), a file of Arrow streams, or "-" for Arrow
-// streams on standard input. The kind is found by looking, not by the name.
+// streams on standard input. The kind is found by looking, not by the name. For
+// a NAME.partial that a killed recorder did not finish its spool is read, which
+// has all of the rows.
 func Open(name string) (*Log, error) {
 	if name == "-" {
 		return OpenStream("standard input", os.Stdin)
@@ -89,6 +91,10 @@ func Open(name string) (*Log, error) {
 	switch kind {
 	case Parquet:
 		src, err = openParquet(path)
+		if dir := spoolOfPartial(path); dir != "" && errors.Is(err, errNotClosed) {
+			kind = Spool
+			src, err = openSpool(dir)
+		}
 	case Spool:
 		src, err = openSpool(path)
 	case Stream:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // sniff looks what a name stands for and returns the container and its path.
@@ -43,6 +44,19 @@ func sniff(name string) (Kind, string, error) {
 		return "", "", fmt.Errorf("%s: the file is encrypted", name)
 	}
 	return "", "", fmt.Errorf("%s: %w: neither Parquet nor an Arrow stream", name, ErrNotLog)
+}
+
+// spoolOfPartial returns the spool that a NAME.partial was being made from, ""
+// if it is no partial file or nothing of its spool is left.
+func spoolOfPartial(path string) string {
+	name, ok := strings.CutSuffix(path, PartialSuffix)
+	if !ok {
+		return ""
+	}
+	if st, err := os.Stat(SpoolName(name)); err != nil || !st.IsDir() {
+		return ""
+	}
+	return SpoolName(name)
 }
 
 func ignoreEOF(err error) error {

@@ -139,6 +139,29 @@ func TestSpoolIsReadLikeALog(t *testing.T) {
 	}
 }
 
+// TestPartialIsReadFromItsSpool: a recorder that was killed in its final pass leaves both.
+func TestPartialIsReadFromItsSpool(t *testing.T) {
+	t.Parallel()
+	target, s := newSpool(t)
+	must(t, s.Write(sendRows(0, 0, 10)))
+	must(t, s.Close())
+	partial := target + PartialSuffix
+	must(t, os.WriteFile(partial, []byte(parquetMagic+"half of a log"), 0o600))
+	l, err := Open(partial)
+	must(t, err)
+	if diff := godiff.Diff(texts(sendRows(0, 0, 10)), readAll(t, l)); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if w := strings.Join(l.Warnings(), "\n"); !strings.Contains(w, "10 rows recovered") || l.Complete() {
+		t.Errorf("complete %v, warnings %q", l.Complete(), w)
+	}
+	must(t, l.Close())
+	must(t, os.RemoveAll(s.Dir())) // then there is nothing to read: a merged log has no spool
+	if _, err := Open(partial); !errors.Is(err, errNotClosed) {
+		t.Errorf("without a spool: %v", err)
+	}
+}
+
 // TestSpoolFinishKeepsUnfinished: a producer that forgets a row at the end
 // does not lose the message.
 func TestSpoolFinishKeepsUnfinished(t *testing.T) {

@@ -54,8 +54,8 @@ func CreateSpool(target string, schema *Schema, meta Meta, force bool) (*SpoolWr
 	if err := checkTarget(target, force); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(target + PartialSuffix); err == nil && !force {
-		return nil, fmt.Errorf("%s is there, from a writer that is running or was killed: %w", target+PartialSuffix, ErrExists)
+	if err := checkPartial(target+PartialSuffix, force); err != nil {
+		return nil, err
 	}
 	s := &SpoolWriter{target: target, dir: SpoolName(target), schema: schema, force: force,
 		meta: Meta{}, streams: map[string]*spoolStream{}, flushed: time.Now()}
@@ -66,6 +66,20 @@ func CreateSpool(target string, schema *Schema, meta Meta, force bool) (*SpoolWr
 		return nil, errors.Join(err, s.discard())
 	}
 	return s, nil
+}
+
+// checkPartial reports at the start what would otherwise be in the way at the end.
+func checkPartial(partial string, force bool) error {
+	st, err := os.Lstat(partial)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // nothing is there, or creating it will say what is wrong
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s is a %s: %w", partial, fileKind(st.Mode()), ErrExists)
+	case !force:
+		return fmt.Errorf("%s is there, from a writer that is running or was killed: %w", partial, ErrExists)
+	}
+	return nil
 }
 
 // makeSpoolDir makes the folder; with force it clears a left-over one first.

@@ -15,8 +15,8 @@ func (cfg *SenderConfig) check(c *Conn) error {
 	switch {
 	case cfg.Session != nil && cfg.Session.conn != c:
 		return errors.New("the session belongs to another connection")
-	case cfg.Sections != nil, cfg.BodySection.String() != string(BodyData):
-		return errors.New("sections and value bodies are not available yet")
+	case cfg.BodySection != "" && cfg.BodySection != BodyData && cfg.BodySection != BodyValue:
+		return fmt.Errorf("body section %q is unknown", printable(string(cfg.BodySection)))
 	}
 	if cfg.Session != nil {
 		cfg.session = cfg.Session.own

@@ -19,6 +19,7 @@ func deliver(id uint64, a arrival) amqp.Delivery {
 	if p := a.message.Properties; p != nil && p.ContentType != nil {
 		d.ContentType = printable(*p.ContentType)
 	}
+	d.Stamp, _ = a.message.ApplicationProperties[amqp.StampKey].([]byte)
 	d.Body = body(a.message)
 	if d.Body == nil && d.ContentType == "" {
 		d.ContentType = kindOfBody(a.message)

@@ -137,6 +137,12 @@ func (r *ownReceiver) arrive(e *endpoint.Delivery, at int64) {
 			d.BrokerIn = ownBrokerIn(section.Value)
 		case wire.CodeProperties:
 			d.ContentType = r.typeOf(wire.ContentType(section.Bytes))
+		case wire.CodeApplicationProperties:
+			if stamp := wire.MapBinary(section.Value, amqp.StampKey); stamp != nil && !found {
+				s.b = append(s.b, stamp...)
+				d.Stamp = s.b[start:len(s.b):len(s.b)]
+				start = len(s.b)
+			}
 		case wire.CodeData:
 			s.b = append(s.b, binaryOf(section.Value)...)
 			found = true
@@ -156,7 +162,10 @@ func (r *ownReceiver) arrive(e *endpoint.Delivery, at int64) {
 		if d.ContentType == "" {
 			d.ContentType = kind
 		}
-		r.queue.add(d, nil)
+		if d.Stamp == nil {
+			s = nil
+		}
+		r.queue.add(d, s)
 		return
 	}
 	d.Body = s.b[start:len(s.b):len(s.b)]

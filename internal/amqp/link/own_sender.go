@@ -270,7 +270,7 @@ func (s *ownSender) append(messages []amqp.Message, wait amqp.Wait) (k int, err 
 // one encodes a message.
 func (s *ownSender) one(m *amqp.Message) error {
 	s.body = s.cfg.Body.Append(s.body[:0], m)
-	s.buffer = wire.AppendDataHead(append(s.buffer[:0], s.head...), len(s.body))
+	s.buffer = s.before(s.buffer[:0], m, len(s.body))
 	if size := uint64(len(s.buffer) + len(s.body)); s.limit > 0 && size > s.limit {
 		return &Error{Op: "send", Address: printable(s.typed), Condition: CondTooLarge,
 			Description: fmt.Sprintf("a message with a body of %d bytes is above the peer's limit of %d bytes", len(s.body), s.limit)}

@@ -55,28 +55,30 @@ type SenderConfig struct {
 
 // librarySender is a sending link of the library.
 type librarySender struct {
-	conn    *Conn
-	cfg     SenderConfig
-	address Address
-	name    string
-	session *goamqp.Session
-	inner   *goamqp.Sender
-	state   *linkState
-	flight  *flight
-	message *goamqp.Message // reused: the library copies it
-	body    []byte          // likewise
-	sent    atomic.Uint32   // delivery-count of the link (serial number)
-	noted   int64           // when the last credit0 event was reported
-	calls   atomic.Uint64   // odd while Submit is in the library
-	closing atomic.Bool
-	closed  chan struct{} // closed when Close is done with the library
-	once    sync.Once
-	dead    atomic.Bool // a multi-frame message was cut off: nothing can follow
+	conn     *Conn
+	cfg      SenderConfig
+	address  Address
+	name     string
+	session  *goamqp.Session
+	inner    *goamqp.Sender
+	state    *linkState
+	flight   *flight
+	message  *goamqp.Message // reused: the library copies it
+	body     []byte          // likewise
+	sections []byte          // likewise
+	data     [1][]byte       // likewise
+	sent     atomic.Uint32   // delivery-count of the link (serial number)
+	noted    int64           // when the last credit0 event was reported
+	calls    atomic.Uint64   // odd while Submit is in the library
+	closing  atomic.Bool
+	closed   chan struct{} // closed when Close is done with the library
+	once     sync.Once
+	dead     atomic.Bool // a multi-frame message was cut off: nothing can follow
 }
 
 func (c *Conn) newLibrarySender(ctx context.Context, cfg SenderConfig, address Address, warning string) (*librarySender, error) {
 	s := &librarySender{conn: c, cfg: cfg, address: address, name: c.linkName(), closed: make(chan struct{}),
-		message: &goamqp.Message{Header: &goamqp.MessageHeader{Durable: cfg.Durable, Priority: 4}, Data: make([][]byte, 1)}}
+		message: &goamqp.Message{Header: &goamqp.MessageHeader{Durable: cfg.Durable, Priority: 4}}}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
 	s.state = c.watch.add(s.name, wire.RoleSender)
@@ -234,7 +236,9 @@ func (patient) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // send hands s.body to the library. An error means that the message was not sent.
 func (s *librarySender) send(ctx context.Context, m *amqp.Message) error {
-	s.message.Data[0] = s.body
+	if err := s.compose(m); err != nil {
+		return err
+	}
 	if !s.flight.begin() {
 		return s.gone("send")
 	}

@@ -160,6 +160,12 @@ func AppendDataHead(b []byte, n int) []byte {
 	return appendSized(appendDescriptor(b, CodeData), codeBin8, n)
 }
 
+// AppendValueHead appends the start of an amqp-value section that holds a binary;
+// exactly n bytes must follow.
+func AppendValueHead(b []byte, n int) []byte {
+	return appendSized(appendDescriptor(b, CodeValue), codeBin8, n)
+}
+
 // Decode takes an encoded message apart. Sections must come in the order of the
 // specification; byte slices are views of b.
 func (m *Message) Decode(b []byte) error {

@@ -22,6 +22,30 @@ func MapInt(m []byte, key string) (v int64, ok bool) {
 	return 0, false
 }
 
+// MapBinary returns a view of the binary that an encoded map has under a string (or
+// symbol) key; nil if it has none, or is no map. An empty binary is not nil.
+func MapBinary(m []byte, key string) []byte {
+	r := Reader{b: m}
+	c := r.code()
+	if c != codeMap8 && c != codeMap32 {
+		return nil
+	}
+	content, n := r.compound(c)
+	e := Reader{b: content, err: r.err, depth: 1}
+	for ; n >= 2 && e.err == nil; n -= 2 {
+		if k := e.keyBytes(); k == nil || string(k) != key {
+			e.Skip()
+			continue
+		}
+		c := e.code()
+		if c != codeBin8 && c != codeBin32 {
+			return nil
+		}
+		return e.varBytes(c)
+	}
+	return nil
+}
+
 // keyBytes reads a symbol or string; any other value is passed over and gives nil.
 func (r *Reader) keyBytes() []byte {
 	if len(r.b) == 0 {

@@ -47,3 +47,23 @@ func TestContentType(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestMapBinary(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 300)
+	m := AppendValue(nil, Map{{uint8(1), "x"}, {"text", "x"}, {Symbol("a"), []byte{1}}, {"b", long}, {"none", []byte{}}})
+	for key, want := range map[string]int{"a": 1, "b": 300, "none": 0, "text": -1, "missing": -1} {
+		got := MapBinary(m, key)
+		if (got == nil) != (want < 0) || want >= 0 && len(got) != want {
+			t.Errorf("%s: %d bytes, nil %v", key, len(got), got == nil)
+		}
+	}
+	for i := range m { // cut short: no panic, and nothing made up
+		if got := MapBinary(m[:i], "a"); len(got) > 1 {
+			t.Errorf("cut at %d: %x", i, got)
+		}
+	}
+	if MapBinary(AppendValue(nil, "no map"), "a") != nil {
+		t.Error("a binary in a text")
+	}
+}

@@ -16,6 +16,9 @@ type Send struct {
 	Failed     int64 `json:"failed"`
 	Unsent     int64 `json:"unsent"`
 	Stray      int64 `json:"stray_answers"` // answers to messages that had one, or never were
+	Resent     int64 `json:"resent"`        // of Sent: messages sent again after they had failed
+	Committed  int64 `json:"committed"`     // transactions
+	RolledBack int64 `json:"rolled_back"`   // transactions
 
 	Outstanding int64 `json:"-"` // now: without an answer
 	Due         int64 `json:"-"` // now: intended and not sent
@@ -26,6 +29,9 @@ type Send struct {
 	Ack         Histogram `json:"-"`
 	WarmupDelay Histogram `json:"-"`
 	WarmupAck   Histogram `json:"-"`
+	// Commit is how long transactions took to end: from the write of the discharge to
+	// its answer.
+	Commit Histogram `json:"-"`
 }
 
 // Add adds the counters and histograms of o.
@@ -43,12 +49,16 @@ func (s *Send) Add(o *Send) {
 	s.Failed += o.Failed
 	s.Unsent += o.Unsent
 	s.Stray += o.Stray
+	s.Resent += o.Resent
+	s.Committed += o.Committed
+	s.RolledBack += o.RolledBack
 	s.Outstanding += o.Outstanding
 	s.Due += o.Due
 	s.Delay.Merge(&o.Delay)
 	s.Ack.Merge(&o.Ack)
 	s.WarmupDelay.Merge(&o.WarmupDelay)
 	s.WarmupAck.Merge(&o.WarmupAck)
+	s.Commit.Merge(&o.Commit)
 }
 
 // ResetHistograms empties the histograms.
@@ -57,9 +67,10 @@ func (s *Send) ResetHistograms() {
 	s.Ack.Reset()
 	s.WarmupDelay.Reset()
 	s.WarmupAck.Reset()
+	s.Commit.Reset()
 }
 
 // ResetCounters sets everything but the histograms to 0.
 func (s *Send) ResetCounters() {
-	*s = Send{Delay: s.Delay, Ack: s.Ack, WarmupDelay: s.WarmupDelay, WarmupAck: s.WarmupAck}
+	*s = Send{Delay: s.Delay, Ack: s.Ack, WarmupDelay: s.WarmupDelay, WarmupAck: s.WarmupAck, Commit: s.Commit}
 }

@@ -40,14 +40,26 @@ func Filler(size int32) []byte {
 func (p *Producer) Append(dst []byte, m *amqp.Message) []byte {
 	// The sent instant is kept here and not only when Submit returns, because
 	// the answer may be earlier than that.
-	p.window.find(m.Seq).storeSent(m.Sent)
-	s := &p.stamp.stamp
-	s.Seq, s.Attempt, s.Intended, s.Sent = m.Seq, m.Attempt, m.Intended, m.Sent
+	p.window.find(int64(m.ID)).storeSent(m.Sent)
 	end := len(dst) + int(m.Size)
-	dst = s.Append(dst)
+	if !p.cfg.StampApart {
+		dst = p.AppendStamp(dst, m)
+	}
+	filler := p.stamp.filler
+	if p.cfg.Content != nil {
+		filler = p.cfg.Content(m.Seq)
+	}
 	for len(dst) < end {
-		n := min(end-len(dst), len(p.stamp.filler))
-		dst = append(dst, p.stamp.filler[:n]...)
+		n := min(end-len(dst), len(filler))
+		dst = append(dst, filler[:n]...)
 	}
 	return dst
+}
+
+// AppendStamp appends the stamp of a message, for where it is not in the body.
+// It is called under the conditions of Append.
+func (p *Producer) AppendStamp(dst []byte, m *amqp.Message) []byte {
+	s := &p.stamp.stamp
+	s.Seq, s.Attempt, s.Intended, s.Sent = m.Seq, m.Attempt, m.Intended, m.Sent
+	return s.Append(dst)
 }

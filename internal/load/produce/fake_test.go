@@ -35,6 +35,7 @@ type server struct {
 	state    amqp.State
 	silent   bool                 // never answers
 	skip     func(id uint64) bool // those are not answered
+	look     func(m *amqp.Message, body []byte)
 
 	mu   sync.Mutex
 	free int64 // when the server becomes free
@@ -70,6 +71,9 @@ func (s *server) Submit(ctx context.Context, messages []amqp.Message) (int, erro
 		body := s.body.Append(nil, m)
 		if stamp, err := timestamp.Parse(body); err != nil || len(body) != int(m.Size) || stamp.Seq != m.Seq || stamp.Sent != m.Sent || stamp.Intended != m.Intended {
 			s.t.Errorf("message %d: stamp %+v, %v, %d bytes", m.ID, stamp, err, len(body))
+		}
+		if s.look != nil {
+			s.look(m, body)
 		}
 		if !s.silent && (s.skip == nil || !s.skip(m.ID)) {
 			s.serve(*m)
@@ -120,6 +124,7 @@ type rig struct {
 	rows    []recorder.SendRow
 	start   int64
 	stopped error
+	links   []*server // those after the first
 }
 
 func (r *rig) run(t *testing.T) *produce.Producer {
@@ -130,8 +135,11 @@ func (r *rig) run(t *testing.T) *produce.Producer {
 	c.Run, c.Clock, c.Count = "r", clock, schedule.Unbounded
 	c.Size, c.Filler = 100, produce.Filler(100)
 	c.Write = func(row *recorder.SendRow) { r.rows = append(r.rows, *row) }
-	if c.Window == 0 {
+	switch c.Window {
+	case 0:
 		c.Window = 100_000
+	case -1:
+		c.Window = 0
 	}
 	var pacer *pace.Pacer
 	if r.num > 0 {
@@ -176,6 +184,9 @@ func (r *rig) run(t *testing.T) *produce.Producer {
 	r.stopped = p.Run(ctx, s)
 	wg.Wait()
 	s.wg.Wait()
+	for _, l := range r.links {
+		l.wg.Wait()
+	}
 	return p
 }
 

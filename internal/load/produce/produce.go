@@ -51,8 +51,20 @@ type Config struct {
 	Producer    int32
 	Destination string // as typed
 	Connection  int32
-	Size        int32 // of a body, at least timestamp.Size(Run)
-	// Window is the largest number of messages without an answer.
+	// Size is that of the bodies in bytes: at least timestamp.Size(Run), unless the
+	// stamp is elsewhere.
+	Size int32
+	// SizeOf returns the size of the body of a message, for sizes that differ; it is
+	// a function of seq alone. Nil: Size.
+	SizeOf func(seq int64) int32
+	// Content returns what follows the stamp in the body of a message, of SizeOf
+	// bytes with it. Nil: Filler.
+	Content func(seq int64) []byte
+	// StampApart says that the stamp is not in the body: see AppendStamp.
+	StampApart bool
+	// Window is the largest number of messages without an answer. 0: no limit but
+	// the credit; in a closed loop a message is then intended when it is taken for
+	// the next write.
 	Window int
 	Clock  *timestamp.Clock
 	// Schedule says when messages are intended, from the start. Nil is the closed loop:
@@ -70,9 +82,15 @@ type Config struct {
 	// producer's lock held, by different goroutines, and must not keep the row or
 	// call back.
 	Write func(*recorder.SendRow)
-	// OnDown is told once that the link is gone, under the same conditions as
-	// Write. It may be nil.
+	// OnDown is told once that the link is gone for good, under the same conditions
+	// as Write. It may be nil.
 	OnDown func(error)
+	// Reconnect replaces a link that is gone, or says why that cannot be. It is
+	// called by Run with the cause, and waits as long as it must. When it returns the
+	// old link no longer calls back. Nil: a link that is gone stays so.
+	Reconnect func(ctx context.Context, old Link, cause error) (Link, error)
+	// Resend sends messages that failed again, on the new link.
+	Resend bool
 }
 
 // Producer sends the messages of one link.
@@ -89,17 +107,22 @@ type Producer struct {
 	window   window
 	backlog  backlog
 	waits    waits
-	freed    instants // closed loop: slots that became free and are not taken yet
-	initial  int      // closed loop: slots never taken yet, free from the start
-	refill   refill   // closed loop
-	next     int64    // seq of the next message to be registered
+	freed    instants  // closed loop: slots that became free and are not taken yet
+	initial  int       // closed loop: slots never taken yet, free from the start
+	refill   refill    // closed loop
+	next     int64     // seq of the next message to be registered
+	nextID   int64     // of the next transmission
+	again    []message // taken before, and to be sent on the next link
 	finished bool
-	end      int64            // closed loop: slots that became free at or after it are not taken
-	waiting  bool             // Run sleeps on wake
-	down     error            // why the link is gone: nothing more is sent
-	cause    string           // its text
-	lost     bool             // Down was called: no more answers
-	row      recorder.SendRow // scratch
+	end      int64                        // closed loop: slots that became free at or after it are not taken
+	waiting  bool                         // Run sleeps on wake
+	down     error                        // why the link is gone: nothing more is sent
+	cause    string                       // its text
+	lost     bool                         // Down was called: no more answers
+	stranded bool                         // there will be no other link
+	conn     int32                        // incarnation of the connection
+	outage   struct{ began, ended int64 } // the last one
+	row      recorder.SendRow             // scratch
 	stats    live.Send
 
 	settling bool  // Run waits for the last answers
@@ -132,7 +155,14 @@ func New(cfg Config) *Producer {
 		end:   schedule.Unbounded,
 		most:  min(maxBatch, max(1, batchBytes/max(1, int(cfg.Size)))),
 	}
+	p.conn = cfg.Connection
+	if cfg.SizeOf != nil {
+		p.most = maxBatch // register looks at the sizes
+	}
 	p.window.limit = cfg.Window
+	if cfg.Window == 0 {
+		p.window.limit = unlimited
+	}
 	p.refill = newRefill(cfg.Window, p.most)
 	if cfg.Schedule == nil {
 		p.initial = cfg.Window
@@ -184,10 +214,18 @@ func (p *Producer) sleep(ctx context.Context) {
 	p.waiting = false
 }
 
+// size returns the size of the body of a message.
+func (p *Producer) size(seq int64) int32 {
+	if p.cfg.SizeOf != nil {
+		return p.cfg.SizeOf(seq)
+	}
+	return p.cfg.Size
+}
+
 // begin starts p.row for a message that was never sent.
 func (p *Producer) begin(seq, intended, ready int64) *recorder.SendRow {
 	p.row = recorder.SendRow{
-		Producer: p.cfg.Producer, Seq: seq, Destination: p.cfg.Destination, Size: p.cfg.Size, Connection: p.cfg.Connection,
+		Producer: p.cfg.Producer, Seq: seq, Destination: p.cfg.Destination, Size: p.size(seq), Connection: p.conn,
 		Intended: intended, Ready: ready, Sent: format.Null, Acked: format.Null,
 		Outcome: format.Unsent, Wait: format.WaitNone,
 	}

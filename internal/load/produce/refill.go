@@ -34,7 +34,7 @@ func newRefill(window, most int) refill { return refill{limit: max(1, min(window
 // is held.
 func (p *Producer) hold() bool {
 	f := &p.refill
-	if !f.holding {
+	if !f.holding || len(p.again) > 0 {
 		return false
 	}
 	free := p.window.free()

@@ -14,11 +14,38 @@ import (
 // loop goes on to take what the schedule intends, as unsent rows: the offered
 // rate of the log stays true. Run returns why the link went, nil if it did
 // not; it does not close the link.
+//
+// With Reconnect, what is due waits for the next link instead, and with Resend
+// what has failed is sent again on it.
 func (p *Producer) Run(ctx context.Context, link Link) error {
+	counted := false
+	for {
+		p.sendAll(ctx, link)
+		if !counted && p.countReached() {
+			counted = true
+			bounded, cancel := context.WithTimeout(ctx, p.cfg.Drain)
+			defer cancel()
+			ctx = bounded
+		}
+		if p.settle(ctx, link) {
+			break
+		}
+		link = p.renew(ctx, link)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refill.stop()
+	p.abandon()
+	return p.down
+}
+
+// sendAll submits what is due until nothing more will be, or the link is gone and
+// another one is to be had.
+func (p *Producer) sendAll(ctx context.Context, link Link) {
 	for {
 		batch := p.take(ctx)
 		if len(batch) == 0 {
-			break
+			return
 		}
 		for done := 0; done < len(batch); {
 			n, err := link.Submit(ctx, batch[done:])
@@ -32,20 +59,35 @@ func (p *Producer) Run(ctx context.Context, link Link) error {
 			done += n
 		}
 	}
+}
+
+// countReached reports the end of a closed loop by Count, after which the drain
+// begins by itself.
+func (p *Producer) countReached() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.finished && p.cfg.Drain > 0 && p.closed() && p.next == p.cfg.Count && len(p.again) == 0
+}
+
+// flusher is a link with transactions: the last one is not full.
+type flusher interface {
+	Flush(ctx context.Context) error
+}
+
+// settle waits for the last answers. It returns false if the link is gone and
+// there is something left for another one.
+func (p *Producer) settle(ctx context.Context, link Link) bool {
+	if f, ok := link.(flusher); ok && !p.renews(ctx) {
+		_ = f.Flush(ctx) // an error is the end of the link: Down tells
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settling = true
-	p.refill.stop()
-	if !p.finished && p.cfg.Drain > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.cfg.Drain)
-		defer cancel()
-	}
 	for p.window.outstanding > 0 && !p.lost && ctx.Err() == nil {
 		p.sleep(ctx)
 	}
-	p.abandon()
-	return p.down
+	p.settling = false
+	return !p.mustRenew(ctx)
 }
 
 // take waits until something is due and the window has room, registers as much
@@ -54,6 +96,9 @@ func (p *Producer) take(ctx context.Context) []amqp.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for ctx.Err() == nil {
+		if p.renewable() {
+			return nil
+		}
 		if p.down != nil {
 			p.refuse()
 		}
@@ -80,14 +125,21 @@ func (p *Producer) exhausted() bool {
 
 // due returns the number of messages that are intended and not registered.
 func (p *Producer) due() int64 {
-	if !p.closed() {
-		return p.backlog.count
+	again := int64(len(p.again))
+	switch {
+	case !p.closed():
+		return again + p.backlog.count
+	case p.cfg.Window == 0:
+		if p.finished || p.down != nil {
+			return again
+		}
+		return again + min(maxBatch, p.cfg.Count-p.next)
 	}
 	n := int64(p.freed.before(p.end))
 	if p.start < p.end {
 		n += int64(p.initial)
 	}
-	return min(n, p.cfg.Count-p.next)
+	return again + min(n, p.cfg.Count-p.next)
 }
 
 // register makes the next messages outstanding.
@@ -107,40 +159,61 @@ func (p *Producer) register(due int64) []amqp.Message {
 	}
 	p.batch, p.snaps = p.batch[:0], p.snaps[:0]
 	now := p.cfg.Clock.Now()
-	for range n {
-		intended, ready, snap := p.claim()
-		if !p.closed() && snap == p.waits.total {
-			ready = now
+	for bytes := 0; len(p.batch) < n && bytes < batchBytes; {
+		m := p.claim(now)
+		if m.fresh && !p.closed() && m.snap == p.waits.total {
+			m.ready = now
 		}
-		r := p.window.add(p.next)
-		r.intended, r.ready = intended, ready
-		p.batch = append(p.batch, amqp.Message{ID: uint64(p.next), Intended: intended, Seq: p.next, Size: p.cfg.Size})
-		p.snaps = append(p.snaps, snap)
-		p.next++
+		r := p.window.add(p.nextID)
+		r.seq, r.attempt, r.intended, r.ready = m.seq, m.attempt, m.intended, m.ready
+		size := p.size(m.seq)
+		bytes += int(size)
+		p.batch = append(p.batch, amqp.Message{ID: uint64(p.nextID), Intended: m.intended, Seq: m.seq, Attempt: m.attempt, Size: size})
+		p.snaps = append(p.snaps, m.snap)
+		p.nextID++
 	}
 	p.refill.holding = p.closed() && p.window.free() == 0
 	p.waits.submitting = now
 	return p.batch
 }
 
-// claim takes the next message that is due: its instants, and what the producer
-// had waited for when it became ready.
-func (p *Producer) claim() (intended, ready int64, snap spent) {
-	if p.closed() {
-		at := p.start
-		if p.initial > 0 {
-			p.initial--
-		} else {
-			at = p.freed.pop()
-		}
-		snap = p.waits.total
-		p.heldFor(at, &snap)
-		return at, at, snap
+// message is one that is due.
+type message struct {
+	seq             int64
+	attempt         int32
+	fresh           bool // it was never taken before
+	intended, ready int64
+	snap            spent // what the producer had waited for when it became ready
+}
+
+// claim takes the next message that is due; now is the instant.
+func (p *Producer) claim(now int64) message {
+	if len(p.again) > 0 {
+		m := p.again[0]
+		p.again = p.again[1:]
+		return m
 	}
-	d := p.backlog.first()
-	intended, ready, snap = p.start+p.cfg.Schedule.At(d.First), d.Ready, d.snap
-	p.backlog.pop()
-	return intended, ready, snap
+	m := message{seq: p.next, fresh: true, snap: p.waits.total}
+	p.next++
+	switch {
+	case !p.closed():
+		d := p.backlog.first()
+		m.intended, m.ready, m.snap = p.start+p.cfg.Schedule.At(d.First), d.Ready, d.snap
+		p.backlog.pop()
+		return m
+	case p.cfg.Window == 0:
+		m.intended = now
+	case p.initial > 0:
+		p.initial--
+		m.intended = p.start
+		p.heldFor(p.start, &m.snap)
+	default:
+		m.intended = p.freed.pop()
+		p.heldFor(m.intended, &m.snap)
+		p.cutOff(m.intended, &m.snap)
+	}
+	m.ready = m.intended
+	return m
 }
 
 // submitted books the result of a Submit of p.batch[from:].
@@ -150,10 +223,13 @@ func (p *Producer) submitted(ctx context.Context, from, n int, err error) {
 	began := p.waits.submitting
 	for i := from; i < from+n; i++ {
 		m := &p.batch[i]
-		r := p.window.find(m.Seq)
+		r := p.window.find(int64(m.ID))
 		r.submitted = true
 		r.storeSent(m.Sent)
-		r.wait = p.waits.longest(&p.snaps[i], r.ready, m, began)
+		r.wait = amqp.WaitConnection // of a message that is sent again
+		if m.Attempt == 0 {
+			r.wait = p.waits.longest(&p.snaps[i], r.ready, m, began)
+		}
 		p.countSent(r, m.Sent)
 		if r.answered {
 			p.finish(r)
@@ -204,36 +280,44 @@ func (p *Producer) notSubmitted(from int, began int64, err error, drained bool) 
 	p.waits.submit(stuck, &p.backlog)
 	for i := from; i < len(p.batch); i++ {
 		m := &p.batch[i]
-		r := p.window.find(m.Seq)
+		r := p.window.find(int64(m.ID))
 		if r.answered { // against the contract; the answer says more than the error
 			p.finish(r)
 			continue
 		}
-		row := p.begin(m.Seq, r.intended, r.ready)
-		if drained {
-			row.Wait = waitName(p.waits.sinceReady(&p.snaps[i], r.ready, now))
-		} else {
-			row.Wait, row.Error = format.WaitConnection, err.Error()
-		}
-		p.write()
+		back := message{seq: r.seq, attempt: r.attempt, intended: r.intended, ready: r.ready, snap: p.snaps[i]}
 		p.window.remove(r)
+		switch {
+		case drained:
+			p.unsent(back, p.waits.sinceReady(&back.snap, back.ready, now), "")
+		case p.renewable():
+			p.again = append(p.again, back)
+		default:
+			p.unsent(back, amqp.WaitConnection, err.Error())
+		}
 	}
+}
+
+// unsent writes the row of a message that will not be sent. One that was to be
+// sent again has the row of the attempt that failed.
+func (p *Producer) unsent(m message, wait amqp.Wait, cause string) {
+	if m.attempt > 0 {
+		return
+	}
+	row := p.begin(m.seq, m.intended, m.ready)
+	row.Wait, row.Error = waitName(wait), cause
+	p.write()
 }
 
 // refuse turns everything that is due into unsent rows, and everything without
 // an answer into failed ones if no more answers can come, because the link is gone.
 func (p *Producer) refuse() {
-	if p.closed() {
-		return // what it would intend comes from answers, and those have ended
+	now := p.cfg.Clock.Now()
+	// What a closed loop would intend comes from answers, and those have ended.
+	for len(p.again) > 0 || !p.closed() && p.backlog.count > 0 {
+		p.unsent(p.claim(now), amqp.WaitConnection, p.cause)
 	}
-	for p.backlog.count > 0 {
-		intended, ready, _ := p.claim()
-		row := p.begin(p.next, intended, ready)
-		row.Wait, row.Error = format.WaitConnection, p.cause
-		p.write()
-		p.next++
-	}
-	if p.lost {
+	if p.lost && !p.closed() {
 		p.fail()
 	}
 }
@@ -259,14 +343,15 @@ func (p *Producer) abandon() {
 		p.refuse()
 	}
 	now := p.cfg.Clock.Now()
+	if p.closed() && p.cfg.Window == 0 {
+		return // nothing is intended before it is taken
+	}
 	for n := p.due(); n > 0; n-- {
-		intended, ready, snap := p.claim()
-		row := p.begin(p.next, intended, ready)
-		row.Wait = waitName(p.waits.sinceReady(&snap, ready, now))
+		m := p.claim(now)
 		if p.down != nil {
-			row.Wait, row.Error = format.WaitConnection, p.cause
+			p.unsent(m, amqp.WaitConnection, p.cause)
+		} else {
+			p.unsent(m, p.waits.sinceReady(&m.snap, m.ready, now), "")
 		}
-		p.write()
-		p.next++
 	}
 }

@@ -12,9 +12,9 @@ func (p *Producer) Completed(batch []amqp.Completion) {
 	defer p.mu.Unlock()
 	for i := range batch {
 		c := &batch[i]
-		// IDs are seqs. A range of a hostile peer is clipped to what was ever sent.
-		last := min(c.Last, uint64(max(0, p.next-1)))
-		for id := c.First; id <= last && p.next > 0; id++ {
+		// A range of a hostile peer is clipped to what was ever sent.
+		last := min(c.Last, uint64(max(0, p.nextID-1)))
+		for id := c.First; id <= last && p.nextID > 0; id++ {
 			r := p.window.find(int64(id))
 			if r == nil || r.answered {
 				p.stats.Stray++
@@ -45,8 +45,8 @@ func (p *Producer) answered(r *record, c *amqp.Completion) {
 	}
 	p.window.answer(r)
 	p.stats.Completed++
-	if p.closed() {
-		p.freed.push(c.At)
+	if !p.resends(c.State) {
+		p.free(c.At)
 	}
 	if r.submitted {
 		p.finish(r)
@@ -68,7 +68,7 @@ func (p *Producer) gone(err error) {
 		return
 	}
 	p.down, p.cause = err, err.Error()
-	if p.cfg.OnDown != nil {
+	if p.cfg.OnDown != nil && !p.renewable() {
 		p.cfg.OnDown(err)
 	}
 }
@@ -79,13 +79,16 @@ func (p *Producer) finish(r *record) {
 	row.Outcome = outcomeName(r.state)
 	row.Error = r.err
 	p.write()
+	if p.resends(r.state) {
+		p.sendAgain(r)
+	}
 	p.window.remove(r)
 }
 
 // rowOf fills p.row from a record, but for what became of the message.
 func (p *Producer) rowOf(r *record) *recorder.SendRow {
 	row := p.begin(r.seq, r.intended, r.ready)
-	row.Sent, row.Acked, row.Wait = r.loadSent(), r.acked, waitName(r.wait)
+	row.Attempt, row.Sent, row.Acked, row.Wait = r.attempt, r.loadSent(), r.acked, waitName(r.wait)
 	return row
 }
 
@@ -126,6 +129,13 @@ func (p *Producer) Provisional(before int64, write func(*recorder.SendRow)) {
 		}
 		write(row)
 		p.told = max(p.told, r.seq+1)
+	}
+	for i := range p.again {
+		m := &p.again[i]
+		if m.attempt == 0 && m.seq >= p.told && m.intended < before {
+			write(p.begin(m.seq, m.intended, m.ready))
+			p.told = m.seq + 1
+		}
 	}
 	if p.closed() {
 		return

@@ -11,12 +11,17 @@ func (p *Producer) counts(intended int64) bool { return intended >= p.measured }
 
 func (p *Producer) countSent(r *record, sent int64) {
 	p.stats.Sent++
+	if r.attempt > 0 {
+		p.stats.Resent++
+	}
 	if r.wait != amqp.WaitNone {
 		p.stats.Blocked++
 	}
-	if p.counts(r.intended) {
+	switch {
+	case r.attempt > 0: // it counts once, as of its first
+	case p.counts(r.intended):
 		p.stats.Delay.Record(sent - r.intended)
-	} else {
+	default:
 		p.stats.WarmupDelay.Record(sent - r.intended)
 	}
 }

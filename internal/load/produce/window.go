@@ -10,12 +10,14 @@ import (
 
 // record is a message between its registration and its row.
 type record struct {
-	seq      int64 // −1: the record is free
+	id       int64 // of the transmission; −1: the record is free
+	seq      int64
 	intended int64
 	ready    int64
 	sent     int64 // atomic while the message is being submitted
 	acked    int64
 	err      string
+	attempt  int32
 	state    amqp.State
 	wait     amqp.Wait
 	// submitted and answered are both needed for a row: the answer may come
@@ -27,72 +29,85 @@ type record struct {
 func (r *record) loadSent() int64      { return atomic.LoadInt64(&r.sent) }
 func (r *record) storeSent(sent int64) { atomic.StoreInt64(&r.sent, sent) }
 
-// window holds the outstanding messages. Records stand in a ring by seq; it
-// grows until it spans twice the limit. A peer may answer out of order: a
-// message that is still without an answer when the ring comes round to its
-// place moves to stragglers, of which there are at most limit, so that one
+// window holds the outstanding messages. Records stand in a ring by id; it
+// grows until it spans twice the limit, and beyond manyRing only as long as it
+// is less than four times as large as what is outstanding. A peer may answer out
+// of order: a message that is still without an answer when the ring comes round
+// to its place moves to stragglers, of which there are at most limit, so that one
 // that is never answered costs neither the order nor memory without bound.
 type window struct {
 	limit       int
 	outstanding int // registered and without an answer
 	ring        []record
-	next        int64 // seq after the newest
+	next        int64 // id after the newest
 	stragglers  map[int64]*record
 }
 
-// firstRing keeps a thousand producers at ten messages a second small.
-const firstRing = 32
+const (
+	// firstRing keeps a thousand producers at ten messages a second small.
+	firstRing = 32
+	manyRing  = 4096
+	// unlimited is the limit without a window: what a broker's credit lets out, in
+	// numbers that fit into memory.
+	unlimited = 1 << 24
+)
 
 // free returns how many more messages the window takes.
 func (w *window) free() int { return w.limit - w.outstanding }
 
-func (w *window) slot(seq int64) *record { return &w.ring[seq&int64(len(w.ring)-1)] }
+func (w *window) slot(id int64) *record { return &w.ring[id&int64(len(w.ring)-1)] }
 
-// add registers a message; seq is one above the last.
-func (w *window) add(seq int64) *record {
+// add registers a transmission; id is one above the last.
+func (w *window) add(id int64) *record {
 	if len(w.ring) == 0 {
 		w.resize(firstRing)
 	}
-	r := w.slot(seq)
-	if r.seq >= 0 && len(w.ring) < 2*w.limit {
+	r := w.slot(id)
+	if r.id >= 0 && w.grows() {
 		w.resize(2 * len(w.ring))
-		r = w.slot(seq)
+		r = w.slot(id)
 	}
-	if r.seq >= 0 {
+	if r.id >= 0 {
 		if w.stragglers == nil {
 			w.stragglers = map[int64]*record{}
 		}
 		late := *r
-		w.stragglers[late.seq] = &late
+		w.stragglers[late.id] = &late
 	}
-	*r = record{seq: seq, sent: format.Null, acked: format.Null}
-	w.next = seq + 1
+	*r = record{id: id, sent: format.Null, acked: format.Null}
+	w.next = id + 1
 	w.outstanding++
 	return r
+}
+
+// grows reports whether the ring may become larger.
+func (w *window) grows() bool {
+	n := len(w.ring)
+	return n < 2*w.limit && (n < manyRing || n < 4*w.outstanding)
 }
 
 func (w *window) resize(n int) {
 	old := w.ring
 	w.ring = make([]record, n)
 	for i := range w.ring {
-		w.ring[i].seq = -1
+		w.ring[i].id = -1
 	}
 	for i := range old {
-		if old[i].seq >= 0 {
-			*w.slot(old[i].seq) = old[i]
+		if old[i].id >= 0 {
+			*w.slot(old[i].id) = old[i]
 		}
 	}
 }
 
-// find returns the record of a message, nil if it has none any more.
-func (w *window) find(seq int64) *record {
+// find returns the record of a transmission, nil if it has none any more.
+func (w *window) find(id int64) *record {
 	if len(w.ring) == 0 {
 		return nil
 	}
-	if r := w.slot(seq); r.seq == seq {
+	if r := w.slot(id); r.id == id {
 		return r
 	}
-	return w.stragglers[seq]
+	return w.stragglers[id]
 }
 
 // answer says that the message no longer counts as outstanding.
@@ -106,13 +121,13 @@ func (w *window) remove(r *record) {
 	if !r.answered {
 		w.outstanding--
 	}
-	if w.slot(r.seq) != r {
-		delete(w.stragglers, r.seq)
+	if w.slot(r.id) != r {
+		delete(w.stragglers, r.id)
 	}
-	r.seq = -1
+	r.id = -1
 }
 
-// all visits the messages in the order of seq, except that stragglers, which
+// all visits the messages in the order of id, except that stragglers, which
 // are older, come first in no order.
 func (w *window) all() iter.Seq[*record] {
 	return func(yield func(*record) bool) {
@@ -121,8 +136,8 @@ func (w *window) all() iter.Seq[*record] {
 				return
 			}
 		}
-		for seq := max(0, w.next-int64(len(w.ring))); seq < w.next; seq++ {
-			if r := w.slot(seq); r.seq == seq && !yield(r) {
+		for id := max(0, w.next-int64(len(w.ring))); id < w.next; id++ {
+			if r := w.slot(id); r.id == id && !yield(r) {
 				return
 			}
 		}
@@ -131,7 +146,7 @@ func (w *window) all() iter.Seq[*record] {
 
 func (w *window) clear() {
 	for r := range w.all() {
-		r.seq = -1
+		r.id = -1
 	}
 	clear(w.stragglers)
 	w.outstanding = 0

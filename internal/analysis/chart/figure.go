@@ -31,10 +31,12 @@ type figure struct {
 	title   string
 	legend  []legendEntry
 	plots   []*plot.Plot
-	yLabels []string // one for each plot
-	xLabel  string   // below the last plot
+	yLabels []string // one for each row of plots
+	xLabel  string   // below the last row
+	columns int      // of plots, 0: one below the other
 	notes   []string
-	empty   bool // there is no data: say so
+	empty   bool      // there is no data: say so
+	parts   []*figure // of a dashboard, in place of plots
 	pixel   vg.Length
 }
 
@@ -44,6 +46,7 @@ type legendEntry struct {
 	detail string // figures behind the name
 	pen    pen
 	fill   color.Color
+	ramp   func(share float64) color.NRGBA // colours of a scale, 0 to 1
 	glyph  bool
 }
 

@@ -3,6 +3,7 @@ package chart
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -30,11 +31,14 @@ func (f *figure) draw(c draw.Canvas) {
 	f.drawLegend(&area)
 	f.drawNotes(&area)
 	area.Max.Y -= vg.Points(6)
-	if f.empty {
+	switch {
+	case f.empty:
 		f.drawEmpty(area)
-		return
+	case f.parts != nil:
+		f.drawParts(area)
+	default:
+		f.drawPlots(area)
 	}
-	f.drawPlots(area)
 }
 
 // put writes one line below the top edge of the area.
@@ -154,6 +158,10 @@ func (f *figure) drawLegend(area *draw.Canvas) {
 
 func (f *figure) drawSample(area *draw.Canvas, e legendEntry, x, y vg.Length) {
 	end := x + vg.Points(sampleWidth)
+	if e.ramp != nil {
+		drawRamp(area, e.ramp, x, y)
+		return
+	}
 	if e.fill != nil {
 		h := vg.Points(4.5)
 		area.FillPolygon(e.fill, []vg.Point{{X: x, Y: y - h}, {X: end, Y: y - h}, {X: end, Y: y + h}, {X: x, Y: y + h}})
@@ -202,14 +210,29 @@ func (f *figure) drawPlots(area draw.Canvas) {
 	area.Min.X += lineHeight(sty) + vg.Points(8)
 	bottom := area.Min.Y
 	area.Min.Y += lineHeight(sty) + vg.Points(4)
-	grid := make([][]*plot.Plot, len(f.plots))
-	for i, p := range f.plots {
-		grid[i] = []*plot.Plot{p}
+	columns := max(1, f.columns)
+	var grid [][]*plot.Plot
+	for row := range slices.Chunk(f.plots, columns) {
+		for len(row) < columns {
+			row = append(slices.Clip(row), nil)
+		}
+		grid = append(grid, row)
 	}
-	tiles := draw.Tiles{Rows: len(f.plots), Cols: 1, PadY: vg.Points(8)}
+	tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: vg.Points(10), PadY: vg.Points(8)}
 	for i, row := range plot.Align(grid, tiles, area) {
-		f.plots[i].Draw(row[0])
-		data := f.plots[i].DataCanvas(row[0])
+		for k, p := range grid[i] {
+			if p != nil {
+				thinLabels(p, p.DataCanvas(row[k]))
+			}
+		}
+	}
+	for i, row := range plot.Align(grid, tiles, area) {
+		for k, p := range grid[i] {
+			if p != nil {
+				p.Draw(row[k])
+			}
+		}
+		data := grid[i][0].DataCanvas(row[0])
 		y := sty
 		y.Rotation, y.YAlign = math.Pi/2, draw.YTop
 		label := fit(f.yLabels[i], sty, row[0].Max.Y-row[0].Min.Y)
@@ -218,10 +241,14 @@ func (f *figure) drawPlots(area draw.Canvas) {
 		half := sty.Width(label) / 2
 		middle = min(max(middle, row[0].Min.Y+half), row[0].Max.Y-half)
 		area.FillText(y, vg.Point{X: left, Y: middle}, label)
-		if i == len(f.plots)-1 {
+		if i == len(grid)-1 {
 			x := sty
 			x.YAlign = draw.YTop
-			area.FillText(x, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: bottom + lineHeight(sty)}, fit(f.xLabel, sty, data.Max.X-data.Min.X))
+			from, to := data.Min.X, data.Max.X
+			if columns > 1 {
+				to = row[columns-1].Max.X
+			}
+			area.FillText(x, vg.Point{X: (from + to) / 2, Y: bottom + lineHeight(sty)}, fit(f.xLabel, sty, to-from))
 		}
 	}
 }

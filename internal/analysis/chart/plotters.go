@@ -3,6 +3,7 @@ package chart
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -146,5 +147,31 @@ func (g gridLines) Plot(c draw.Canvas, p *plot.Plot) {
 		if y := trY(v); v >= p.Y.Min && v <= p.Y.Max {
 			c.StrokeLine2(style, c.Min.X, y, c.Max.X, y)
 		}
+	}
+}
+
+// area fills what lies between two lines over time; both have the same instants.
+type area struct {
+	low, high []xy
+	color     color.Color
+	column    vg.Length
+}
+
+// Plot implements plot.Plotter.
+func (a area) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	points := func(line []xy) []vg.Point {
+		out := make([]vg.Point, 0, len(line))
+		for _, v := range line {
+			out = append(out, vg.Point{X: trX(v.x), Y: trY(v.y)})
+		}
+		return perColumn(out, a.column)
+	}
+	outline := points(a.high)
+	low := points(a.low)
+	slices.Reverse(low)
+	outline = append(outline, low...)
+	if len(outline) > 2 {
+		c.FillPolygon(a.color, c.ClipPolygonXY(outline))
 	}
 }

@@ -287,6 +287,7 @@ func pictures() map[string]func(o Options) (*figure, error) {
 	small.Baseline = BacklogLines{}
 	small.Window = 1000
 	add("backlog-alone", backlog(small))
+	morePictures(run, base, add)
 	add("backlog-negative", backlog(Backlog{Lines: BacklogLines{InBroker: []Point{{0, 0}, {1, -5}, {2, 3}}}}))
 	return all
 }

@@ -56,6 +56,7 @@ func latencyTicks(lo, hi float64) ticker {
 			if v < lo*0.9999 || v > hi*1.0001 {
 				continue
 			}
+			v = min(max(v, lo), hi) // rounded past an end its label would not be drawn
 			t := plot.Tick{Value: v}
 			if m == 1 || (decades <= 4.2 && (m == 2 || m == 5)) {
 				t.Label = duration(v)
@@ -126,6 +127,7 @@ func linearTicks(lo, hi, step float64, label func(float64) string) ticker {
 		if i == 0 {
 			v = 0
 		}
+		v = min(max(v, lo), hi) // rounded past an end its label would not be drawn
 		ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
 		if len(ticks) > 200 {
 			break

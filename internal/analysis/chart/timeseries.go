@@ -18,7 +18,10 @@ type panel struct {
 	yLabel string
 	log    bool
 	series []series
-	level  float64 // horizontal line, 0: none
+	level  float64              // horizontal line, 0: none
+	format func(float64) string // labels of a linear axis, nil: counts
+	over   bool                 // the baseline is drawn over the lines, not behind them
+	bands  []offsetBand         // behind the lines
 }
 
 const timeLabel = "time since start (s)"
@@ -62,7 +65,29 @@ func DrawRates(w io.Writer, format string, o Options, data Rates) error {
 }
 
 func ratesFigure(o Options, data Rates) (*figure, error) {
-	return timeFigure(o, "Rates over time", data.Caption, data.Spans, data.BaselineName, ratesPanel(data))
+	return timeFigure(o, "Rates over time", data.Caption, data.Spans, data.BaselineName, ratesPanels(data)...)
+}
+
+// ratesPanels is one plot of all rates; beside a baseline it is one of what went
+// in and one of what came out, each with the same rate of the baseline over it.
+func ratesPanels(data Rates) []panel {
+	all := ratesPanel(data)
+	b := data.Baseline
+	if len(b.Sent) == 0 && len(b.Acked) == 0 && len(b.Received) == 0 {
+		return []panel{all}
+	}
+	in := panel{yLabel: "sent per second", over: true, series: slices.Clone(all.series[:3])}
+	for i := range in.series {
+		if in.series[i].name != "sent" {
+			in.series[i].baseline = nil
+		}
+	}
+	if len(data.Lines.Received) == 0 && len(b.Received) == 0 {
+		return []panel{in}
+	}
+	out := panel{yLabel: "received per second", over: true, series: slices.Clone(all.series[3:])}
+	out.series[0].pen.width = 2
+	return []panel{in, out}
 }
 
 func ratesPanel(data Rates) panel {
@@ -168,7 +193,7 @@ func timeFigure(o Options, title string, caption Caption, spans []Span, baseline
 		for _, s := range p.lines {
 			if s.baseline {
 				baseline = true
-			} else {
+			} else if !slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.name == s.name }) {
 				f.legend = append(f.legend, legendEntry{name: s.name, pen: s.pen})
 			}
 		}
@@ -188,7 +213,7 @@ func timeFigure(o Options, title string, caption Caption, spans []Span, baseline
 type preparedPanel struct {
 	panel
 	lines  []preparedLine
-	limits limits
+	limits limits // of lines and bands
 	left   omitted
 }
 
@@ -214,11 +239,21 @@ func (p panel) prepare() preparedPanel {
 		}
 		out.lines = append(out.lines, preparedLine{name: name, segments: segs, pen: pen, baseline: baseline})
 	}
-	for _, s := range p.series {
-		add(s.name, s.baseline, s.pen.asBaseline(), true)
+	for _, b := range p.bands {
+		b.take(&out.limits)
+	}
+	if !p.over {
+		for _, s := range p.series {
+			add(s.name, s.baseline, s.pen.asBaseline(), true)
+		}
 	}
 	for _, s := range p.series {
 		add(s.name, s.points, s.pen, false)
+	}
+	if p.over {
+		for _, s := range p.series {
+			add(s.name, s.baseline, pen{color: grey(0x20), width: 1.2, dash: []float64{5, 2.5}}, true)
+		}
 	}
 	return out
 }
@@ -239,7 +274,7 @@ func (f *figure) timePlot(pp preparedPanel, lo, hi float64, spans []Span) {
 	} else {
 		l.y1 = max(l.y1, pp.level)
 		y0, y1 := countRange(l)
-		yTicks = countTicks(y0, y1)
+		yTicks = pp.ticks(y0, y1)
 		setLinearAxis(&p.Y, y0, y1, yTicks)
 	}
 	for i, name := range spanNames(spans, lo, hi) {
@@ -249,9 +284,20 @@ func (f *figure) timePlot(pp preparedPanel, lo, hi float64, spans []Span) {
 	if pp.level > 0 {
 		p.Add(level{y: pp.level, style: windowPen().line()})
 	}
+	for _, b := range pp.bands {
+		p.Add(b.area(f.pixel))
+	}
 	for _, s := range pp.lines {
 		p.Add(lines{segments: s.segments, style: s.pen.line(), column: f.pixel})
 	}
+}
+
+// ticks label a linear axis.
+func (p panel) ticks(lo, hi float64) ticker {
+	if p.format == nil {
+		return countTicks(lo, hi)
+	}
+	return linearTicks(lo, hi, step125((hi-lo)/8, +1), p.format)
 }
 
 func windowPen() pen { return pen{color: black(), width: 1, dash: []float64{2, 2}} }

@@ -3,6 +3,7 @@ package chart
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -16,7 +17,8 @@ func TestWritePictures(t *testing.T) {
 	}
 	for name, fig := range pictures() {
 		for _, format := range Formats() {
-			f, err := fig(Options{})
+			o := pictureOptions(name)
+			f, err := fig(o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,7 +26,7 @@ func TestWritePictures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.write(file, format, Options{}); err != nil {
+			if err := f.write(file, format, o); err != nil {
 				t.Error(err)
 			}
 			if err := file.Close(); err != nil {
@@ -32,4 +34,12 @@ func TestWritePictures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pictureOptions are the defaults of a picture.
+func pictureOptions(name string) Options {
+	if strings.HasPrefix(name, "dashboard") {
+		return Options{Height: dashboardHeight}
+	}
+	return Options{}
 }

@@ -25,12 +25,12 @@ func (cfg *SenderConfig) check(c *Conn) error {
 }
 
 // check reports the first option that cannot be honoured.
-func (cfg *ReceiverConfig) check(c *Conn) error {
-	switch {
-	case cfg.Session != nil && cfg.Session.conn != c:
+func (cfg *ReceiverConfig) check(c *Conn, a Address) error {
+	if cfg.Session != nil && cfg.Session.conn != c {
 		return errors.New("the session belongs to another connection")
-	case cfg.Browse, cfg.Selector != "", cfg.Subscription != "", cfg.Durable, cfg.Shared, cfg.Unsubscribe, cfg.DurableQueue:
-		return errors.New("browsing, selectors and named subscriptions are not available yet")
+	}
+	if err := cfg.checkSource(c, a); err != nil {
+		return err
 	}
 	if cfg.Session != nil {
 		cfg.session = cfg.Session.own

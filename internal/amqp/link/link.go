@@ -127,7 +127,7 @@ func (c *Conn) NewReceiver(ctx context.Context, cfg ReceiverConfig) (*Receiver, 
 	if err != nil {
 		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
 	}
-	if err := cfg.check(c); err != nil {
+	if err := cfg.check(c, address); err != nil {
 		return nil, &Error{Op: "attach", Address: printable(cfg.Address), Description: err.Error()}
 	}
 	if c.plane == nil {

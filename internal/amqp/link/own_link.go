@@ -44,6 +44,7 @@ type ownLink struct {
 	attached  bool
 	over      bool   // the link is gone
 	closing   bool   // we ended it
+	keep      bool   // the subscription outlives the link: it is not detached for good
 	condition string // why the peer ended it, or the connection is gone
 	text      string
 	cause     error
@@ -194,7 +195,7 @@ func (l *ownLink) ask(s *ownSession, self attachment, a wire.Attach) (err error)
 func (l *ownLink) forget() {
 	l.p.mu.Lock()
 	l.closing = true
-	l.ep.Detach(true, nil)
+	l.ep.Detach(!l.keep, nil)
 	l.leave()
 	l.p.mu.Unlock()
 	l.p.flushSoon()
@@ -217,7 +218,7 @@ func (l *ownLink) leave() bool {
 // receiver is not answered by RabbitMQ.
 func (l *ownLink) shut(ctx context.Context) {
 	l.p.mu.Lock()
-	l.ep.Detach(true, nil)
+	l.ep.Detach(!l.keep, nil)
 	l.p.mu.Unlock()
 	if l.p.takeTurn(ctx) != nil {
 		return

@@ -35,13 +35,14 @@ type ownReceiver struct {
 
 func (c *Conn) newOwnReceiver(ctx context.Context, cfg ReceiverConfig, address Address, warning string) (*ownReceiver, error) {
 	r := &ownReceiver{
-		ownLink: newOwnLink(c.plane, cfg.Address, address, c.linkName()),
+		ownLink: newOwnLink(c.plane, cfg.Address, address, cfg.linkName(c)),
 		cfg:     cfg, closed: make(chan struct{}), stopped: cfg.Hold,
 	}
 	a := wire.Attach{
 		Role: wire.RoleReceiver, Target: &wire.Target{Address: wire.Some(r.name)},
-		Source: &wire.Source{Address: wire.Some(address.Text), Capabilities: symbols(address.Capabilities)},
+		Source: cfg.source(address),
 	}
+	r.keep = cfg.Durable && !cfg.Unsubscribe
 	if cfg.Presettled {
 		a.SndSettleMode = wire.Some(wire.SenderSettled)
 	}
@@ -67,7 +68,7 @@ func (c *Conn) newOwnReceiver(ctx context.Context, cfg ReceiverConfig, address A
 	return r, nil
 }
 
-// agreed gives the link up if the peer's settle mode is not the one asked for.
+// agreed gives the link up if the peer's answer lacks what was asked for.
 func (r *ownReceiver) agreed() error {
 	peer := r.ep.Peer()
 	text := ""
@@ -77,7 +78,9 @@ func (r *ownReceiver) agreed() error {
 	case r.cfg.second && peer.RcvSettleMode.Or(wire.ReceiverFirst) != wire.ReceiverSecond:
 		text = "the peer does not settle second"
 	default:
-		return nil
+		if text = r.cfg.agreed(peer.Source); text == "" {
+			return nil
+		}
 	}
 	r.forget()
 	return &Error{Op: "attach", Address: printable(r.typed), Description: text}
@@ -88,10 +91,7 @@ func (r *ownReceiver) Address() Address { return r.address }
 
 // Subscription implements receiving.
 func (r *ownReceiver) Subscription() string {
-	if r.address.Kind != KindTopic {
-		return ""
-	}
-	return r.p.conn.container + "/" + r.name
+	return r.cfg.subscription(r.p.conn, r.address, r.name)
 }
 
 // Queued implements receiving.

@@ -102,7 +102,7 @@ type arrival struct {
 }
 
 func (c *Conn) newLibraryReceiver(ctx context.Context, cfg ReceiverConfig, address Address, warning string) (*libraryReceiver, error) {
-	r := &libraryReceiver{conn: c, cfg: cfg, address: address, name: c.linkName(),
+	r := &libraryReceiver{conn: c, cfg: cfg, address: address, name: cfg.linkName(c),
 		pumped: make(chan struct{}), wake: make(chan struct{}, 1), granted: cfg.Credit, careful: overdelivers(c.peer)}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
@@ -127,13 +127,11 @@ func (r *libraryReceiver) attach(ctx context.Context) (err error) {
 	if r.session, err = r.conn.librarySession(ctx, r.cfg.Session); err != nil {
 		return err
 	}
-	// Credit by hand: it is renewed at half, and not at all after Stop. Never by
-	// draining: RabbitMQ 3.10 crashes its queue.
-	options := &goamqp.ReceiverOptions{Name: r.name, Credit: -1, SourceCapabilities: r.address.Capabilities}
-	if r.cfg.Presettled {
-		options.RequestedSenderSettleMode = goamqp.SenderSettleModeSettled.Ptr()
+	options := r.cfg.libraryOptions(r.name, r.address)
+	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil {
+		err = r.agreed(ctx)
 	}
-	if r.inner, err = r.session.NewReceiver(ctx, r.address.Text, options); err == nil && !r.cfg.Hold {
+	if err == nil && !r.cfg.Hold {
 		err = r.inner.IssueCredit(uint32(r.cfg.Credit))
 	}
 	if err != nil && r.cfg.Session == nil {
@@ -142,16 +140,25 @@ func (r *libraryReceiver) attach(ctx context.Context) (err error) {
 	return err
 }
 
+// agreed gives the link up if the peer's answer lacks what was asked for.
+func (r *libraryReceiver) agreed(ctx context.Context) error {
+	text := r.cfg.agreed(r.state.peerSource())
+	if text == "" {
+		return nil
+	}
+	if !r.cfg.Durable || r.cfg.Unsubscribe {
+		_ = r.inner.Close(ctx) // what is wrong with it is the error that counts
+	}
+	return errors.New(text)
+}
+
 // Address returns the address as attached.
 func (r *libraryReceiver) Address() Address { return r.address }
 
 // Subscription returns what tells this receiver's copies of a topic's messages
 // from those of others, container-id/link-name; "" on a queue.
 func (r *libraryReceiver) Subscription() string {
-	if r.address.Kind != KindTopic {
-		return ""
-	}
-	return r.conn.container + "/" + r.name
+	return r.cfg.subscription(r.conn, r.address, r.name)
 }
 
 // Queued returns how many messages wait to be received, and how many are handed
@@ -366,7 +373,13 @@ func (r *libraryReceiver) Stop(context.Context) error {
 func (r *libraryReceiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		r.closing.Store(!r.state.isGone())
-		r.conn.detach(ctx, r.state, r.inner, r.session, r.cfg.Session == nil)
+		if r.cfg.Durable && !r.cfg.Unsubscribe {
+			end, cancel := r.conn.closeDeadline(ctx)
+			defer cancel()
+			_ = r.session.Close(end) // the library detaches for good or not at all
+		} else {
+			r.conn.detach(ctx, r.state, r.inner, r.session, r.cfg.Session == nil)
+		}
 		r.cancel()
 		<-r.pumped
 		r.conn.watch.remove(r.name, wire.RoleReceiver)

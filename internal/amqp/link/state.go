@@ -13,6 +13,7 @@ type linkState struct {
 	limit        uint32 // delivery-count up to which the peer lets us send (serial number)
 	address      string // of the peer's terminus in its attach, "" if it gave none
 	capabilities []string
+	source       *wire.Source // of the peer's attach; nil: none, or none yet
 
 	changed chan struct{} // a token when limit has changed
 	gone    chan struct{} // closed when the peer ended the link
@@ -34,6 +35,7 @@ func (l *linkState) attached(a *wire.Attach) {
 	case a.Role == wire.RoleReceiver && a.Target != nil:
 		l.address, symbols = a.Target.Address.Or(""), a.Target.Capabilities
 	case a.Role == wire.RoleSender && a.Source != nil:
+		l.source = a.Source
 		l.address, symbols = a.Source.Address.Or(""), a.Source.Capabilities
 	}
 	for _, s := range symbols {
@@ -46,6 +48,13 @@ func (l *linkState) terminus() (string, []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.address, slices.Clone(l.capabilities)
+}
+
+// peerSource returns the source in the peer's attach; nil if it gave none.
+func (l *linkState) peerSource() *wire.Source {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source
 }
 
 // grant sets the limit.

@@ -26,6 +26,8 @@ type options struct {
 
 	watch connect.WatchFlags
 
+	consumer consumerFlags
+
 	count       int64
 	duration    time.Duration
 	idle        time.Duration
@@ -53,6 +55,7 @@ An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
 const examples = `  perf-recv --idle 5s queue://bench                into perf-recv-TIME.parquet, until nothing came for 5 seconds
   perf-recv -n 1M --credit 2000 --ack-every 1000 -o recv.parquet queue://bench
   perf-recv -o - queue://bench | perf-merge -f log -   every delivery as a line of text, live
+  perf-recv --work 'exp(5ms)' --credit 10 -d 1m queue://bench    a consumer as in production: 200 messages a second
   perf-recv --consumers 100 -d 1m topic://prices    100 subscribers, each of which gets every message`
 
 // New returns the command.
@@ -86,13 +89,14 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.DurationVar(&o.idle, "idle", 0, "stop so long after the last message, from the first one on (default never)")
 		fs.DurationVar(&o.wait, "wait", 0, "give up if the first message has not come by then (default never)")
 		fs.IntVar(&o.credit, "credit", 1000, "messages that the broker may have under way to a consumer")
-		fs.Var(&o.ackEvery, "ack-every", "settle after so many messages, or auto: what arrived together, at most half of the credit")
+		fs.Var(&o.ackEvery, "ack-every", "settle after so many messages, or auto: what arrived together, at most half of the credit; each by itself with --work or --rate")
 		fs.IntVar(&o.consumers, "consumers", 1, "consumers for each ADDRESS")
 		fs.IntVar(&o.connections, "connections", 0, "connections that the consumers share (default one each)")
 		fs.Var(&o.foreign, "foreign", "messages without a stamp of perf-send: stop (give back, exit 1), release (give back at the end), accept (remove)")
 		fs.DurationVar(&o.warmup, "warmup", 0, "leave so much after the first message out of the SUMMARY, never out of the log")
 		fs.StringVar(&o.readyFile, "ready-file", "", "create this file once all consumers are attached; removed at the end")
 	})
+	o.consumer.register(cmd)
 	cli.Group(cmd, "Log", func(fs *pflag.FlagSet) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")

@@ -19,7 +19,9 @@ func (r *run) connect(ctx context.Context) error {
 	}
 	r.links = make([]receiver, r.consumers)
 	err = connect.Each(ctx, r.consumers, func(ctx context.Context, k int) error {
-		l, err := r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{Address: r.address(k), Credit: r.o.credit})
+		l, err := r.conns[k%r.connections].NewReceiver(ctx, link.ReceiverConfig{
+			Address: r.address(k), Credit: r.o.credit, Hold: r.o.consumer.startDelay > 0,
+		})
 		if err == nil {
 			r.links[k] = l
 		}
@@ -32,23 +34,28 @@ func (r *run) connect(ctx context.Context) error {
 func (r *run) address(k int) string { return r.addresses[k%len(r.addresses)] }
 
 // makeConsumers makes a consumer and its lane for each link.
-func (r *run) makeConsumers() {
+func (r *run) makeConsumers() error {
 	r.list = make([]*consume.Consumer, r.consumers)
 	for k := range r.list {
 		var lane *recorder.Lane[recorder.RecvRow]
 		runs := r.countRuns()
-		c := consume.New(consume.Config{
+		c, err := consume.New(consume.Config{
 			Consumer: int32(k), Destination: r.address(k), Subscription: r.links[k].Subscription(), Run: r.runID,
 			Credit: r.o.credit, AckEvery: int(r.o.ackEvery), Foreign: consume.Foreign(r.o.foreign.String()),
+			Outcomes: r.o.consumer.outcomes, Tempo: r.tempo(r.consumers),
 			Clock: r.clock, Group: r.group, Warmup: r.o.warmup, OnSender: r.meet,
 			Write: func(row *recorder.RecvRow) {
 				runs.add(row.Run)
 				lane.Append(row)
 			},
 		})
+		if err != nil {
+			return fmt.Errorf("consumer %d: %w", k, err)
+		}
 		lane = r.rec.NewLane(c.Provisional)
 		r.list[k] = c
 	}
+	return nil
 }
 
 // subscriptions lists what is or was attached, for the log. Consumers that

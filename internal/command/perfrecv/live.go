@@ -97,7 +97,8 @@ func (t *totals) summary(reason string, whole bool) {
 		about string
 	}{
 		{"other runs", s.OtherRun, "settled, logged, not counted"}, {"foreign", s.Foreign, "without a stamp of perf-send"},
-		{"redelivered", s.Redelivery, "had been delivered before"}, {"released", s.Released, "came after the end and were given back"},
+		{"redelivered", s.Redelivery, "had been delivered before"},
+		{"rejected", s.Rejected, "by --outcome"}, {"modified", s.Modified, "by --outcome"}, {"returned", s.Returned, "released by --outcome"}, {"released", s.Released, "came after the end and were given back"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, "  %-11s %11s  %s\n", c.name, units.Thousands(c.n), c.about)
@@ -111,6 +112,12 @@ func (t *totals) summary(reason string, whole bool) {
 	} else {
 		fmt.Fprintf(&b, "  transfer   %s  (sent to received)\n", s.Transfer.Long())
 		fmt.Fprintf(&b, "  e2e        %s  (intended to received)\n", s.E2E.Long())
+	}
+	if s.Queued.N() > 0 {
+		fmt.Fprintf(&b, "  queued     %s  (received to started)\n", s.Queued.Long())
+	}
+	if s.Work.N() > 0 {
+		fmt.Fprintf(&b, "  work       %s  (started to settled)\n", s.Work.Long())
 	}
 	if size := r.target.Size(); whole && size >= 0 {
 		fmt.Fprintf(&b, "  log: %s, %s rows\n", r.target.Name, units.Thousands(s.Rows))

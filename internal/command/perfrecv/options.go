@@ -26,7 +26,11 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if r.connections = o.connections; r.connections == 0 {
 		r.connections = r.consumers
 	}
-	if err := cli.CheckFiles(r.connections); err != nil {
+	files := r.connections
+	if tempo := r.tempo(1); !tempo.None() {
+		files += 2 * r.consumers // its timers
+	}
+	if err := cli.CheckFiles(files); err != nil {
 		return nil, err
 	}
 	return r, r.configure()
@@ -56,6 +60,9 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 		return cli.Usagef("--consumers %d: at least 1", o.consumers)
 	case o.connections < 0 || o.connections > r.consumers:
 		return cli.Usagef("--connections %d: 1 to the number of consumers, %d", o.connections, r.consumers)
+	}
+	if err := o.consumer.validate(given, o); err != nil {
+		return err
 	}
 	if r.runID != "" {
 		if err := timestamp.ValidRun(r.runID); err != nil {

@@ -37,6 +37,7 @@ type config struct {
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
 	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
+	consumerConfig
 }
 
 func (r *run) config() config {
@@ -44,7 +45,8 @@ func (r *run) config() config {
 	c := config{
 		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
 		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
-		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
+		consumerConfig: r.consumerConfig(),
+		StartNS:        r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
 		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
 	}
 	for i := range r.addresses {
@@ -69,7 +71,7 @@ func (r *run) record() error {
 		return err
 	}
 	r.rec, err = recorder.NewRecv(recorder.Options{
-		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, Sync: recorder.Sync(r.o.log.Sync.String()), CreatedBy: tool + " version " + cli.Version(),
 		Process: r.receiverID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.group.Stop(consume.StopError, err) },
 	})
@@ -79,7 +81,9 @@ func (r *run) record() error {
 	if r.target.Made && !r.o.live.Quiet {
 		fmt.Fprintf(r.env.Stderr, "%s: writing %s\n", tool, r.target.Name)
 	}
-	r.makeConsumers()
+	if err := r.makeConsumers(); err != nil {
+		return errors.Join(err, r.rec.Close(consume.StopError, false, nil))
+	}
 	r.events.Attach(r.rec.Event)
 	r.sample()
 	return nil
@@ -156,6 +160,7 @@ func (r *run) finish(t *totals) error {
 func counters(s *live.Recv) map[string]int64 {
 	return map[string]int64{
 		"rows": s.Rows, "received": s.Received, "other_run": s.OtherRun, "foreign": s.Foreign,
+		"accepted": s.Accepted, "rejected": s.Rejected, "modified": s.Modified, "returned": s.Returned,
 		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
 	}
 }

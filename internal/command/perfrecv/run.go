@@ -24,6 +24,7 @@ type receiver interface {
 	Address() link.Address
 	Subscription() string // "" on a queue
 	Queued() (waiting, unsettled int)
+	Start()
 }
 
 // run is one run of the command.
@@ -64,7 +65,9 @@ func (r *run) run(ctx context.Context) error {
 	if r.target, err = connect.OpenTarget(r.env, &r.o.log, tool, r.clock); err != nil {
 		return err
 	}
-	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait}, r.consumers)
+	r.group = consume.NewGroup(ctx, r.clock, consume.Limits{
+		Count: r.o.count, Duration: r.o.duration, Idle: r.o.idle, Wait: r.o.wait, Delay: r.o.consumer.startDelay,
+	}, r.consumers)
 	interrupted, release := r.env.Interruptible(ctx)
 	defer release()
 	defer r.disconnect()
@@ -91,11 +94,14 @@ func (r *run) receive() *totals {
 	t := newTotals(r)
 	var wg, others sync.WaitGroup
 	others.Go(r.group.Watch)
+	others.Go(r.startLate)
 	done := make(chan struct{})
 	others.Go(func() { t.tick(done) })
 	for i, c := range r.list {
 		wg.Go(func() {
-			if err := c.Run(r.links[i]); err != nil {
+			defer c.Close()
+			if err := c.Run(r.links[i], 0); err != nil {
+				r.group.Gone(err)
 				r.lost(i, err)
 			}
 		})

@@ -90,12 +90,15 @@ func (m *meter) throughBroker(ctx context.Context, cfg link.Config) (t format.Ta
 	}
 	arrived := &arrivals{until: m.clock.Now() + int64(m.lasts)}
 	group := consume.NewGroup(ctx, m.clock, consume.Limits{}, 1)
-	consumer := consume.New(consume.Config{
+	consumer, err := consume.New(consume.Config{
 		Destination: address, Credit: 1000, Foreign: consume.ForeignAccept, Clock: m.clock, Group: group, Write: arrived.row,
 	})
+	if err != nil {
+		return t, err
+	}
 	var consuming sync.WaitGroup
 	var consumed error
-	consuming.Go(func() { consumed = consumer.Run(in) })
+	consuming.Go(func() { consumed = consumer.Run(in, 0) })
 	stop := func() {
 		group.Stop(consume.StopCount, nil)
 		consuming.Wait()

@@ -46,20 +46,37 @@ func (o *over) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 
 func receive(t testing.TB, n int64) (rows int64) {
 	clock := timestamp.NewClock()
+	group := consume.NewGroup(t.Context(), clock, consume.Limits{Count: n}, 1)
+	run(t, consume.Config{
+		Credit: 1000, Clock: clock, Group: group, Foreign: consume.ForeignStop,
+		Write: func(*recorder.RecvRow) { rows++ },
+	})
+	return rows
+}
+
+func receiveWith(t testing.TB, cfg consume.Config) (rows []recorder.RecvRow) {
+	t.Helper()
+	cfg.Write = func(row *recorder.RecvRow) { rows = append(rows, *row) }
+	run(t, cfg)
+	return rows
+}
+
+func run(t testing.TB, cfg consume.Config) {
+	t.Helper()
+	clock := cfg.Clock
 	l := &over{full{clock: clock}}
 	for i, run := range []string{"0198c2a4-9f6b-7c3e-8a51-0d6f1e2b3c4d", "nightly"} {
 		s := timestamp.Stamp{Run: run, Seq: 1, Intended: clock.Now(), Sent: clock.Now(), ClockID: clock.Anchor().ClockID, Offset: clock.Anchor().Offset()}
 		l.bodies[i] = append(s.Append(nil), make([]byte, 1024)...)
 	}
-	group := consume.NewGroup(t.Context(), clock, consume.Limits{Count: n}, 1)
-	c := consume.New(consume.Config{
-		Credit: 1000, Clock: clock, Group: group, Foreign: consume.ForeignStop,
-		Write: func(*recorder.RecvRow) { rows++ },
-	})
-	if err := c.Run(l); err != nil {
+	c, err := consume.New(cfg)
+	if err == nil {
+		defer c.Close()
+		err = c.Run(l, 0)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return rows
 }
 
 func TestNoAllocationPerMessage(t *testing.T) {

@@ -23,6 +23,8 @@ import (
 
 const ms = time.Millisecond
 
+var errCut = errors.New("the cable was cut")
+
 // queue is a link whose broker delivers what is put in, as credit allows.
 type queue struct {
 	clock *timestamp.Clock
@@ -30,12 +32,15 @@ type queue struct {
 	mu      sync.Mutex
 	waiting [][]byte
 	settled bool // deliver settled
-	free    int  // credit left
-	stopped bool
-	next    uint64
-	answers []string // "0-4 accepted"
-	wake    chan struct{}
-	gone    error
+	// redeliver puts what is released at the end of the queue again.
+	redeliver bool
+	given     [][]byte // bodies by ID
+	free      int      // credit left
+	stopped   bool
+	next      uint64
+	answers   []string // "0-4 accepted"
+	wake      chan struct{}
+	gone      error
 }
 
 func (q *queue) put(bodies ...[]byte) {
@@ -67,6 +72,7 @@ func (q *queue) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 			dst[i] = amqp.Delivery{ID: q.next, Received: q.clock.Now(), Body: q.waiting[i], BrokerIn: format.Null, Settled: q.settled, ContentType: "text/plain"}
 			q.next++
 		}
+		q.given = append(q.given, q.waiting[:n]...)
 		q.waiting = q.waiting[n:]
 		q.free -= n
 		gone := q.gone
@@ -88,7 +94,10 @@ func (q *queue) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 func (q *queue) Settle(first, last uint64, state amqp.State) (int64, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	name := map[amqp.State]string{amqp.Accepted: "accepted", amqp.Released: "released"}[state]
+	name := map[amqp.State]string{amqp.Accepted: "accepted", amqp.Released: "released", amqp.Rejected: "rejected", amqp.Modified: "modified"}[state]
+	if q.redeliver && (state == amqp.Released || state == amqp.Modified) {
+		q.waiting = append(q.waiting, q.given[first:last+1]...)
+	}
 	q.answers = append(q.answers, fmt.Sprintf("%d-%d %s", first, last, name))
 	if !q.stopped {
 		q.free += int(last - first + 1)
@@ -116,6 +125,7 @@ type rig struct {
 	met    []format.Sender
 	seq    atomic.Int64
 	later  func() // called 700 ms after the start
+	next   *queue // takes the place of queue when that is gone
 	c      *consume.Consumer
 }
 
@@ -147,13 +157,23 @@ func (r *rig) run(t *testing.T) error {
 	r.config.Write = func(row *recorder.RecvRow) { r.rows = append(r.rows, *row) }
 	r.config.OnSender = func(s format.Sender) { r.met = append(r.met, s) }
 	r.queue.free = r.config.Credit
-	r.c = consume.New(r.config)
+	var err error
+	if r.c, err = consume.New(r.config); err != nil {
+		t.Fatal(err)
+	}
+	defer r.c.Close()
 	if r.later != nil {
 		time.AfterFunc(700*ms, r.later)
 	}
 	var wg sync.WaitGroup
 	wg.Go(r.group.Watch)
-	err := r.c.Run(r.queue)
+	err = r.c.Run(r.queue, 0)
+	if err != nil && r.next != nil {
+		err = r.c.Run(r.next, 1)
+	}
+	if err != nil {
+		r.group.Gone(err)
+	}
 	wg.Wait()
 	return err
 }
@@ -345,15 +365,14 @@ func TestDown(t *testing.T) {
 		r := newRig()
 		r.config.AckEvery = 4
 		r.queue.put(r.bodies("r", 6)...)
-		cut := errors.New("the cable was cut")
-		time.AfterFunc(50*ms, func() { r.queue.die(cut) })
-		if err := r.run(t); !errors.Is(err, cut) {
+		time.AfterFunc(50*ms, func() { r.queue.die(errCut) })
+		if err := r.run(t); !errors.Is(err, errCut) {
 			t.Errorf("got %v", err)
 		}
 		if got, want := r.outcomes(t), "0 accepted, 1 accepted, 2 accepted, 3 accepted, 4 unsettled, 5 unsettled"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if reason, err := r.group.Reason(); reason != consume.StopError || !errors.Is(err, cut) {
+		if reason, err := r.group.Reason(); reason != consume.StopError || !errors.Is(err, errCut) {
 			t.Errorf("stopped by %s, %v", reason, err)
 		}
 	})

@@ -24,7 +24,8 @@ type Limits struct {
 	Count    int64         // messages, over all consumers
 	Duration time.Duration // from the start
 	Idle     time.Duration // without a message, from the first one on
-	Wait     time.Duration // for the first message
+	Wait     time.Duration // for the first message, after the Delay
+	Delay    time.Duration // before the first credit is granted
 }
 
 // Group is what the consumers of a process share: when to stop, and why.
@@ -37,6 +38,10 @@ type Group struct {
 	admitted atomic.Int64
 	first    atomic.Int64 // instant of the first message that counts, 0 before it
 	last     atomic.Int64 // instant of the last message that counts, 0 before the first
+
+	// Of consumers with a Tempo: how many are busy, and when the last one was.
+	busy   atomic.Int64
+	active atomic.Int64
 
 	begun chan struct{} // closed with the first message
 
@@ -69,9 +74,9 @@ func (g *Group) Stop(reason string, err error) {
 	g.cancel()
 }
 
-// gone says that the link of a consumer is gone. The others go on; with the last
-// the group stops.
-func (g *Group) gone(err error) {
+// Gone says that the link of a consumer is gone for good. The others go on; with
+// the last the group stops.
+func (g *Group) Gone(err error) {
 	g.mu.Lock()
 	g.living--
 	last := g.living == 0
@@ -122,6 +127,22 @@ func (g *Group) admit(received int64) bool {
 	return true
 }
 
+// touch says that a consumer was busy until now.
+func (g *Group) touch() { g.active.Store(g.clock.Now()) }
+
+// quietSince returns from when on nothing came and nobody worked, 0 before the
+// first message.
+func (g *Group) quietSince() int64 {
+	last := g.last.Load()
+	switch {
+	case last == 0:
+		return 0
+	case g.busy.Load() > 0:
+		return g.clock.Now()
+	}
+	return max(last, g.active.Load())
+}
+
 // Watch stops the group when a limit of time is reached, and returns when it
 // has stopped, whatever stopped it.
 func (g *Group) Watch() {
@@ -150,9 +171,9 @@ func (g *Group) Watch() {
 // deadline returns the next instant at which a limit is reached as things are.
 func (g *Group) deadline(start int64) (at int64, reason string, err error) {
 	at = start + int64(365*24*time.Hour)
-	last := g.last.Load()
+	last := g.quietSince()
 	if last == 0 && g.limits.Wait > 0 {
-		at, reason = start+int64(g.limits.Wait), StopIdle
+		at, reason = start+int64(g.limits.Wait)+int64(g.limits.Delay), StopIdle
 		err = fmt.Errorf("no message came within --wait %v", g.limits.Wait)
 	}
 	if last != 0 && g.limits.Idle > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // count adds a delivery to the statistics; mine is false for another run.
-func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, mine bool) {
+func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, row *recorder.RecvRow, mine bool) {
 	c.meet(stamp)
 	if d.DeliveryCount > 0 {
 		c.stats.Redelivery++
@@ -19,6 +19,10 @@ func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, mine bool) {
 		return
 	}
 	c.stats.Received++
+	warm := c.cfg.Warmup > 0 && d.Received < c.cfg.Group.first.Load()+int64(c.cfg.Warmup)
+	if c.tempo != nil && !warm {
+		c.stats.Queued.Record(row.Started - row.Received)
+	}
 	// A sender of the same boot is aligned through the monotonic clock that both
 	// count on (timestamp.Anchor); of any other the offset is not known here.
 	if stamp.ClockID == 0 || stamp.ClockID != c.anchor.ClockID {
@@ -27,11 +31,32 @@ func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, mine bool) {
 	}
 	shift := c.anchor.Offset() - stamp.Offset
 	transfer, e2e := &c.stats.Transfer, &c.stats.E2E
-	if c.cfg.Warmup > 0 && d.Received < c.cfg.Group.first.Load()+int64(c.cfg.Warmup) {
+	if warm {
 		transfer, e2e = &c.stats.WarmupTransfer, &c.stats.WarmupE2E
 	}
 	transfer.Record(d.Received - stamp.Sent - shift)
 	e2e.Record(d.Received - stamp.Intended - shift)
+}
+
+// counted adds an answered delivery to the statistics.
+func (c *Consumer) counted(d *delivery) {
+	row := &d.row
+	switch row.Outcome {
+	case format.Accepted:
+		c.stats.Accepted++
+	case format.Rejected:
+		c.stats.Rejected++
+	case format.Modified:
+		c.stats.Modified++
+	case format.Released:
+		c.stats.Returned++
+	}
+	if c.tempo == nil || row.Settled == format.Null {
+		return
+	}
+	if c.cfg.Warmup <= 0 || row.Received >= c.cfg.Group.first.Load()+int64(c.cfg.Warmup) {
+		c.stats.Work.Record(row.Settled - row.Started)
+	}
 }
 
 // meet tells OnSender of senders not met before.

@@ -10,6 +10,12 @@ type Recv struct {
 	Rows       int64 `json:"rows"`
 	Unaligned  int64 `json:"unaligned"` // sender's clock unknown here
 
+	// What was answered, of messages that were begun with.
+	Accepted int64 `json:"accepted"`
+	Rejected int64 `json:"rejected"`
+	Modified int64 `json:"modified"`
+	Returned int64 `json:"returned"` // released because --outcome says so
+
 	Unsettled int64 `json:"-"` // now
 
 	// received − sent and received − intended, of senders whose clock is ours.
@@ -18,6 +24,10 @@ type Recv struct {
 	E2E            Histogram `json:"-"`
 	WarmupTransfer Histogram `json:"-"`
 	WarmupE2E      Histogram `json:"-"`
+	// started − received and settled − started after the warm-up, of consumers
+	// that are slowed down.
+	Queued Histogram `json:"-"`
+	Work   Histogram `json:"-"`
 }
 
 // Add adds the counters and histograms of o.
@@ -29,11 +39,17 @@ func (r *Recv) Add(o *Recv) {
 	r.Redelivery += o.Redelivery
 	r.Rows += o.Rows
 	r.Unaligned += o.Unaligned
+	r.Accepted += o.Accepted
+	r.Rejected += o.Rejected
+	r.Modified += o.Modified
+	r.Returned += o.Returned
 	r.Unsettled += o.Unsettled
 	r.Transfer.Merge(&o.Transfer)
 	r.E2E.Merge(&o.E2E)
 	r.WarmupTransfer.Merge(&o.WarmupTransfer)
 	r.WarmupE2E.Merge(&o.WarmupE2E)
+	r.Queued.Merge(&o.Queued)
+	r.Work.Merge(&o.Work)
 }
 
 // ResetHistograms empties the histograms.
@@ -42,9 +58,11 @@ func (r *Recv) ResetHistograms() {
 	r.E2E.Reset()
 	r.WarmupTransfer.Reset()
 	r.WarmupE2E.Reset()
+	r.Queued.Reset()
+	r.Work.Reset()
 }
 
 // ResetCounters sets everything but the histograms to 0.
 func (r *Recv) ResetCounters() {
-	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E}
+	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E, Queued: r.Queued, Work: r.Work}
 }

@@ -35,6 +35,7 @@ type SpoolWriter struct {
 	streams map[string]*spoolStream
 	flushed time.Time
 	rows    int64
+	named   int // files whose names the last Syncer sees to
 	err     error
 	closed  bool
 }
@@ -251,13 +252,34 @@ func (s *SpoolWriter) Flush() error {
 
 // Sync flushes and waits until the disk has it.
 func (s *SpoolWriter) Sync() error {
-	err := s.Flush()
-	for _, st := range s.streams {
-		if err == nil {
-			err = st.f.Sync()
-		}
+	if err := s.Flush(); err != nil {
+		return err
 	}
-	return err
+	return s.Syncer()()
+}
+
+// Syncer returns a function that waits until the disk has everything flushed
+// so far, and the names of the files. Unlike the methods it may run in another
+// goroutine, while rows go on being written; it must have returned before
+// Finish or Close is called.
+func (s *SpoolWriter) Syncer() func() error {
+	files := make([]*os.File, 0, len(s.streams))
+	for _, name := range slices.Sorted(maps.Keys(s.streams)) {
+		files = append(files, s.streams[name].f)
+	}
+	named := len(files) == s.named
+	s.named = len(files)
+	return func() error {
+		for _, f := range files {
+			if err := f.Sync(); err != nil {
+				return err
+			}
+		}
+		if named {
+			return nil
+		}
+		return errors.Join(syncDir(s.dir), syncDir(filepath.Dir(s.dir)))
+	}
 }
 
 // Close ends the recording without making a log of it: the spool stays, and

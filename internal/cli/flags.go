@@ -103,13 +103,19 @@ func (r *RunFlags) Run() string {
 type LogFlags struct {
 	Output string
 	Force  bool
+	Sync   Enum // none, second or always; "" if Register was not called
 }
 
 // Register defines the flags.
 func (l *LogFlags) Register(fs *pflag.FlagSet, tool string) {
 	fs.StringVarP(&l.Output, "output", "o", "", "log: a Parquet file, or - for Arrow streams on standard output (default "+tool+"-TIME.parquet)")
 	fs.BoolVar(&l.Force, "force", false, "replace an existing log")
+	l.Sync = NewEnum("when", syncNone, syncNone, "second", "always")
+	fs.Var(&l.Sync, "sync", "when the disk must have what is recorded, for the case of a power cut: none (a kill loses at most a second anyway), second, or always (5 times a second)")
 }
+
+// syncNone is the value of --sync that asks for nothing.
+const syncNone = "none"
 
 // Target returns the name of the log, made from tool and start time if none
 // was given, and whether that was so. Binary data for a terminal is refused.
@@ -118,6 +124,9 @@ func (l *LogFlags) Target(env *Env, tool string, start time.Time) (name string, 
 	case "":
 		return fmt.Sprintf("%s-%s.parquet", tool, start.UTC().Format("20060102T150405Z")), true, nil
 	case "-":
+		if sync := l.Sync.String(); sync != "" && sync != syncNone {
+			return "", false, Usagef("--sync %s: a pipe cannot be synced: give -o FILE", sync)
+		}
 		return "-", false, RefuseTerminal(env.Stdout, "the log")
 	}
 	return l.Output, false, nil

@@ -69,7 +69,7 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 		return nil, err
 	}
 	rec, err := recorder.NewSend(recorder.Options{
-		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, CreatedBy: tool + " version " + cli.Version(),
+		Target: r.target.Name, Stdout: r.env.Stdout, Force: r.o.log.Force, Sync: recorder.Sync(r.o.log.Sync.String()), CreatedBy: tool + " version " + cli.Version(),
 		Run: r.runID, Process: r.senderID, Meta: meta, Clock: r.clock,
 		OnError: func(err error) { r.end(stopError, err) },
 	})

@@ -46,6 +46,8 @@ type Options struct {
 	ProvisionalAfter time.Duration
 	// ClockEvery is the interval of rows about the host's clock. 0 is 1 s.
 	ClockEvery time.Duration
+	// Sync is when the spool is synced. A stream cannot be.
+	Sync Sync
 	// Queue is the number of rows that wait for the writer at most, besides one
 	// block per lane. 0 is 262,144.
 	Queue int
@@ -213,6 +215,7 @@ func (r *Recorder[R]) lastMeta(stop string, complete bool, counters map[string]i
 		"recorder_blocked_ns": int64(st.Blocked),
 		"recorder_waits":      st.Waits,
 	}
+	maps.Copy(all, r.sink.counters())
 	maps.Copy(all, counters)
 	m := format.Meta{format.KeyStop: stop}
 	_ = m.SetJSON(format.KeyCounters, all) // integers always have a JSON form

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -18,6 +19,8 @@ type sink interface {
 	table(b format.Batch) error
 	setMeta(m format.Meta)
 	flush() error
+	// counters returns what the sink has counted, for the log.
+	counters() map[string]int64
 	// finish ends a log that is whole so far.
 	finish(m format.Meta) error
 	// abandon ends a log that could not be written: what is there is kept.
@@ -34,6 +37,9 @@ func openSink(o *Options, schema *format.Schema) (sink, error) {
 		return newStreamSink(w, nil, schema, o), nil
 	}
 	if isStream(o.Target) {
+		if o.Sync.asked() {
+			return nil, fmt.Errorf("%s cannot be synced, since it is no file: leave out --sync", o.Target)
+		}
 		f, err := os.OpenFile(o.Target, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
@@ -44,7 +50,10 @@ func openSink(o *Options, schema *format.Schema) (sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &spoolSink{w: w, opts: format.FinishOptions{CreatedBy: o.CreatedBy}}, nil
+	return &spoolSink{
+		w: w, opts: format.FinishOptions{CreatedBy: o.CreatedBy},
+		sync: newSyncer(o.Sync, o.Clock.Now, w.Syncer),
+	}, nil
 }
 
 // isStream reports whether a target is written as it comes: a FIFO, a device,
@@ -89,6 +98,8 @@ func (s *streamSink) wantsProvisional() bool         { return false }
 func (s *streamSink) table(b format.Batch) error     { return s.w.Table(b) }
 func (s *streamSink) setMeta(m format.Meta)          { s.w.SetMeta(m) }
 
+func (s *streamSink) counters() map[string]int64 { return nil }
+
 func (s *streamSink) flush() error {
 	if !s.begun && s.clock.Now() < s.start {
 		return nil
@@ -112,6 +123,7 @@ func (s *streamSink) abandon() error {
 type spoolSink struct {
 	w    *format.SpoolWriter
 	opts format.FinishOptions
+	sync *syncer
 }
 
 func (s *spoolSink) rows(b format.Batch) error        { return s.w.Write(b) }
@@ -119,7 +131,21 @@ func (s *spoolSink) provisional(b format.Batch) error { return s.w.Provisional(b
 func (s *spoolSink) wantsProvisional() bool           { return true }
 func (s *spoolSink) table(b format.Batch) error       { return s.w.Table(b) }
 func (s *spoolSink) setMeta(m format.Meta)            { s.w.SetMeta(m) }
-func (s *spoolSink) flush() error                     { return s.w.Flush() }
 
-func (s *spoolSink) finish(m format.Meta) error { return s.w.Finish(m, s.opts) }
-func (s *spoolSink) abandon() error             { return s.w.Close() }
+func (s *spoolSink) flush() error {
+	if err := s.w.Flush(); err != nil {
+		return err
+	}
+	return s.sync.flushed()
+}
+
+func (s *spoolSink) counters() map[string]int64 { return s.sync.counters() }
+
+func (s *spoolSink) finish(m format.Meta) error {
+	if err := s.sync.wait(); err != nil {
+		return errors.Join(err, s.w.Close())
+	}
+	return s.w.Finish(m, s.opts)
+}
+
+func (s *spoolSink) abandon() error { return errors.Join(s.sync.wait(), s.w.Close()) }

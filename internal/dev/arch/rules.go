@@ -41,6 +41,8 @@ func arrows() []arrow {
 		{"internal/amqp/wire", []string{}},
 		{"internal/amqp/endpoint", []string{"internal/amqp/wire"}},
 		{"internal/amqp/link", []string{"internal/amqp", "internal/amqp/wire", "internal/amqp/endpoint"}},
+		// Sections of messages, for the command that wires them to a link.
+		{"internal/amqp/message", []string{"internal/amqp", "internal/amqp/wire"}},
 		{"internal/amqp/broker", []string{"internal/amqp/wire", "internal/amqp/endpoint"}},
 		// Arithmetic that knows no message, no clock and no connection.
 		{"internal/load/schedule", []string{}},

@@ -38,6 +38,11 @@ func TestConfigTakesEveryFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	more, err := parse(t, nil, "--sasl", "anonymous", "--sndbuf", "64KiB", "--rcvbuf", "128KiB", "--max-frame-size", "16KiB", "--session-window", "2k", "--sessions", "shared").
+		Config(timestamp.NewClock(), nil)
+	if err != nil || more.SASL != link.SASLAnonymous || more.SndBuf != 65536 || more.RcvBuf != 131072 || more.MaxFrameSize != 16384 || more.SessionWindow != 2000 {
+		t.Errorf("got %+v, %v", more, err)
+	}
 	want := link.TLS{CAFile: "ca", CertFile: "cert", KeyFile: "key", ServerName: "sni"}
 	if c.TLS != want || c.Hostname != "vhost:x" || c.ContainerID != "c" || c.Timeout.Seconds() != 3 || c.IdleTimeout.Seconds() != 9 ||
 		c.Client != link.ClientLibrary || c.Style.String() != "artemis" || c.Now == nil || c.OnEvent == nil {
@@ -59,6 +64,13 @@ func TestConfigRefusesWhatCannotBe(t *testing.T) {
 		{[]string{"--idle-timeout", "1s"}, "idle timeout"},
 		{[]string{"--tls-ca", "x"}, "amqps"},
 		{[]string{"--password-file", "x"}, "--user"},
+		{[]string{"--sasl", "plain"}, "PLAIN needs a user"},
+		{[]string{"--sasl", "anonymous", "--user", "u"}, "contradict"},
+		{[]string{"--sasl", "external"}, "client certificate"},
+		{[]string{"--max-frame-size", "100"}, "max-frame-size"},
+		{[]string{"--max-frame-size", "17MiB"}, "max-frame-size"},
+		{[]string{"--session-window", "3G"}, "--session-window"},
+		{[]string{"--session-window", "5", "--client", "library"}, "--client own"},
 	} {
 		_, err := parse(t, nil, tc.args...).Config(timestamp.NewClock(), nil)
 		var exit *cli.ExitError

@@ -4,12 +4,15 @@
 package connect
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/units"
 	"amqpperf/timestamp"
 )
 
@@ -19,14 +22,37 @@ type Flags struct {
 
 	Style  link.Style
 	Client link.Client
+
+	sasl          link.SASL
+	sessions      cli.Enum
+	sndBuf        units.Size
+	rcvBuf        units.Size
+	maxFrameSize  units.Size
+	sessionWindow units.Count
 }
+
+// The values of --sessions.
+const (
+	sessionsEach   = "each"
+	sessionsShared = "shared"
+)
 
 // Register defines the flags.
 func (f *Flags) Register(cmd *cobra.Command, env *cli.Env) {
+	f.sessions = cli.NewEnum("how", sessionsEach, sessionsEach, sessionsShared)
 	cli.Group(cmd, "Connection", func(fs *pflag.FlagSet) {
 		f.ConnFlags.Register(fs, env)
 		fs.Var(&f.Style, "address-style", "how queue:// and topic:// are written: auto, artemis, rabbitmq3, rabbitmq4, activemq, brokerj, verbatim")
 		fs.Var(&f.Client, "client", "who runs sessions and links: own (instants of socket reads and writes), or library (go-amqp alone, as a second opinion)")
+		fs.Var(&f.sasl, "sasl", "plain, anonymous or external (default plain with a user, external with a client certificate, else anonymous)")
+		fs.Var(&f.sessions, "sessions", "a session for each link, or one that the links of a connection share: each, shared")
+		fs.Var(&f.sndBuf, "sndbuf", "send buffer of the sockets, SO_SNDBUF (default the system's, which adapts)")
+		fs.Var(&f.rcvBuf, "rcvbuf", "receive buffer of the sockets, SO_RCVBUF (default the system's, which adapts)")
+		fs.Var(&f.maxFrameSize, "max-frame-size", "largest frame that we take, and some brokers then send: 512 to 16MiB (default 64KiB)")
+		fs.Var(&f.sessionWindow, "session-window", "transfer frames that may be under way to us on a session (default 1048576; --client own)")
+		for _, name := range []string{"sndbuf", "rcvbuf", "max-frame-size", "session-window"} {
+			fs.Lookup(name).DefValue = ""
+		}
 	})
 }
 
@@ -51,6 +77,10 @@ func (f *Flags) Config(clock *timestamp.Clock, onEvent func(amqp.Event)) (link.C
 		URL: u, Hostname: f.Hostname, ContainerID: f.ContainerID, Timeout: f.Timeout, IdleTimeout: f.IdleTimeout,
 		TLS:   link.TLS{CAFile: f.TLSCA, CertFile: f.TLSCert, KeyFile: f.TLSKey, ServerName: f.TLSServerName, Insecure: f.TLSInsecure},
 		Style: f.Style, Client: f.Client, Now: clock.Now, OnEvent: onEvent,
+		SASL: f.sasl, SndBuf: int(f.sndBuf), RcvBuf: int(f.rcvBuf), MaxFrameSize: uint32(f.maxFrameSize), SessionWindow: uint32(f.sessionWindow),
+	}
+	if int64(f.sessionWindow) > math.MaxInt32 {
+		return link.Config{}, cli.Usagef("--session-window %v: at most %d", f.sessionWindow, math.MaxInt32)
 	}
 	if err := c.Check(); err != nil {
 		return link.Config{}, cli.Usagef("%w", err)

@@ -54,6 +54,7 @@ func (p *Producer) renew(ctx context.Context, old Link) Link {
 	cause := p.down
 	began := p.cfg.Clock.Now()
 	p.waits.begin(amqp.WaitConnection, began)
+	p.refill.holding = false // from here on it is the connection
 	if p.lost {
 		p.failed(began)
 	}

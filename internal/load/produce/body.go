@@ -10,6 +10,7 @@ import (
 // stamper makes bodies: a stamp, and bytes that do not compress behind it.
 type stamper struct {
 	stamp  timestamp.Stamp
+	writer timestamp.Writer
 	filler []byte
 }
 
@@ -61,5 +62,5 @@ func (p *Producer) Append(dst []byte, m *amqp.Message) []byte {
 func (p *Producer) AppendStamp(dst []byte, m *amqp.Message) []byte {
 	s := &p.stamp.stamp
 	s.Seq, s.Attempt, s.Intended, s.Sent = m.Seq, m.Attempt, m.Intended, m.Sent
-	return s.Append(dst)
+	return p.stamp.writer.Append(dst, s)
 }

@@ -11,10 +11,9 @@ import (
 // A broker that answers messages one by one frees one slot at a time. Taken at
 // once, each costs a wake, a write and a frame of its own, and perf-send then
 // takes the processor that the broker would need. So slots wait for each other
-// until a quarter of the window is free, or what goes into one write, or
-// everything in flight is answered, and for no longer than holdFor. That wait is
-// in the row as blocked, for the window. A paced run never does this: what is due goes
-// at once.
+// until a quarter of the window is free, or what goes into one write, and for no
+// longer than holdFor. That wait is in the row as blocked, for the window. A paced
+// run never does this: what is due goes at once.
 type refill struct {
 	limit    int         // free slots that are taken together
 	holding  bool        // the window was full, and slots wait for each other
@@ -28,7 +27,16 @@ type refill struct {
 // and 50 ms it is 2 %.
 const holdFor = time.Millisecond
 
-func newRefill(window, most int) refill { return refill{limit: max(1, min(window/4, most))} }
+// leastRefill is the smallest number of messages that is worth a wait.
+const leastRefill = 4
+
+func newRefill(window, most int) refill {
+	limit := min(window/4, most)
+	if limit < leastRefill {
+		limit = 1
+	}
+	return refill{limit: limit}
+}
 
 // hold reports whether free slots of the window are to wait for more. The lock
 // is held.
@@ -37,8 +45,7 @@ func (p *Producer) hold() bool {
 	if !f.holding || len(p.again) > 0 {
 		return false
 	}
-	free := p.window.free()
-	wait := free < f.limit && p.window.outstanding > 0 && !p.finished && p.down == nil &&
+	wait := p.window.free() < f.limit && !p.finished && p.down == nil &&
 		p.due() < p.cfg.Count-p.next && p.cfg.Clock.Now()-p.freed.first() < int64(holdFor)
 	if !wait {
 		f.holding = false

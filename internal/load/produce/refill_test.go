@@ -69,12 +69,12 @@ func TestRefillWaitsAMillisecond(t *testing.T) {
 	})
 }
 
-// What was in flight is answered: nothing more will become free.
-func TestRefillWhenAllIsAnswered(t *testing.T) {
+// A small window is not held back: a message more or less in one write is no gain.
+func TestNoRefillOfSmallWindows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := rig{n: 40, server: server{delay: 2 * ms}}
-		r.config.Window = 8
+		r := rig{n: 60, server: server{service: 10 * us}}
+		r.config.Window = 15
 		r.run(t)
 		for i, row := range r.bySeq(t) {
 			if row.Sent != row.Ready {

@@ -66,6 +66,9 @@ func TestTLS(t *testing.T) {
 		cfg := config(t, u)
 		cfg.TLS = TLS{CAFile: ca}
 		conn, sink := dial(t, cfg, 0), newLedger(t)
+		if _, ok := conn.NetConn().(*net.TCPConn); !ok {
+			t.Errorf("the socket below TLS is a %T", conn.NetConn())
+		}
 		s, err := conn.NewSender(ctx, SenderConfig{Address: queue(t), Body: numbered{}, Sink: sink})
 		if err != nil {
 			t.Fatal(err)

@@ -97,6 +97,7 @@ func (r *run) sample() {
 	r.watch.Connections(r.conns)
 	for k, l := range r.links {
 		conn := int32(k % r.connections)
+		r.watch.Of(conn, "credit_messages", func() int64 { return int64(l.Credit()) })
 		r.watch.Of(conn, "waiting_messages", func() int64 { waiting, _ := l.Queued(); return int64(waiting) })
 		r.watch.Of(conn, "unsettled_messages", func() int64 { _, unsettled := l.Queued(); return int64(unsettled) })
 	}

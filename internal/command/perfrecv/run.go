@@ -24,6 +24,7 @@ type receiver interface {
 	Address() link.Address
 	Subscription() string // "" on a queue
 	Queued() (waiting, unsettled int)
+	Credit() int // that the peer has left
 	Start()
 }
 

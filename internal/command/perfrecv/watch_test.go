@@ -1,6 +1,7 @@
 package perfrecv_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -27,18 +28,28 @@ func TestSamples(t *testing.T) {
 	if err := l.Table(&b); err != nil {
 		t.Fatal(err)
 	}
-	n, unsettled := map[string]int{}, int64(0)
+	n, unsettled, credit := map[string]int{}, int64(0), int64(0)
 	for i := range b.Len() {
 		what, _ := b.What.At(i)
 		n[what]++
-		if what == "conn.0.unsettled_messages" {
+		switch what {
+		case "conn.0.unsettled_messages":
 			unsettled = max(unsettled, b.Value[i])
+		case "conn.0.credit_messages":
+			credit = max(credit, b.Value[i])
 		}
 	}
-	for _, what := range []string{"tool.goroutines_count", "conn.0.waiting_messages", "conn.0.unsettled_messages", "name:no-such-broker.processes_count"} {
+	kinds := []string{"tool.goroutines_count", "conn.0.waiting_messages", "conn.0.unsettled_messages", "conn.0.credit_messages", "name:no-such-broker.processes_count"}
+	if runtime.GOOS == "linux" {
+		kinds = append(kinds, "conn.0.rtt_ns", "conn.0.unsent_bytes", "conn.0.retransmits_count")
+	}
+	for _, what := range kinds {
 		if n[what] < 2 {
 			t.Errorf("%d samples of %s, want at least 2", n[what], what)
 		}
+	}
+	if credit < 900 || credit > 1000 { // of 1000, 20 are used
+		t.Errorf("a credit of %d messages", credit)
 	}
 	if unsettled != 20 || !strings.Contains(s.stderr.String(), "nothing yet: --watch-name no-such-broker") {
 		t.Errorf("at most %d messages were unsettled, want 20; %s", unsettled, &s.stderr)

@@ -3,6 +3,7 @@ package perfsend_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -40,7 +41,11 @@ func TestSamples(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, &s.stderr)
 	}
 	got := s.samples(t)
-	for _, what := range []string{"tool.goroutines_count", "host.cpus_count", "conn.0.credit_messages", "conn.0.unsettled_messages", "conn.0.unsettled_bytes", "conn.0.window_messages"} {
+	kinds := []string{"tool.goroutines_count", "host.cpus_count", "conn.0.credit_messages", "conn.0.unsettled_messages", "conn.0.unsettled_bytes", "conn.0.window_messages"}
+	if runtime.GOOS == "linux" {
+		kinds = append(kinds, "conn.0.rtt_ns", "conn.0.cwnd_segments", "conn.0.unsent_bytes", "conn.0.retransmits_count")
+	}
+	for _, what := range kinds {
 		if n := len(got[what]); n < 2 {
 			t.Errorf("%d samples of %s, want at least 2 of %v", n, what, got)
 		}

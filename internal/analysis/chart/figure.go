@@ -165,3 +165,9 @@ func plural(n int, noun string) string {
 	}
 	return count(float64(n)) + " " + noun
 }
+
+// Check returns an error for a size or resolution that cannot be drawn.
+func (o Options) Check() error {
+	_, _, _, err := o.size()
+	return err
+}

@@ -111,7 +111,33 @@ type Series struct {
 	Response           []Interval
 	Service            []Interval
 	E2E                []Interval
-	Outside            int64 // instants beyond the series
+	// Heat are the distributions of the same three over time.
+	ResponseHeat, ServiceHeat, E2EHeat Heat
+	// Parts are where the time of the messages with a finite response went, by
+	// their intended instants; nil without any.
+	Parts []Parts
+	// Bound is the largest bound of the clocks' alignment by received instant,
+	// −1 where nothing with a known bound was received; nil if that is all.
+	Bound   []int64
+	Outside int64 // instants beyond the series
+}
+
+// Heat counts values by interval and by step of size: the k-th count of an
+// interval is of values from 10^(k/HeatSteps) to 10^((k+1)/HeatSteps) ns, put
+// there by the upper edges of buckets 1/256 wide.
+type Heat struct {
+	Columns         [][]uint32 // nil: no values; a column is as long as it must be
+	Below, Infinite int64      // values of 0 and less; messages without an answer
+}
+
+// HeatSteps is how many steps of a Heat make a factor of ten.
+const HeatSteps = 20
+
+// Parts are the means in ns of one interval: response = lag + blocked + service.
+type Parts struct {
+	N            int64
+	Lag, Service float64
+	Blocked      [numWaits]float64 // share of the mean by cause
 }
 
 // Len returns the number of intervals.

@@ -99,7 +99,7 @@ func (p *secondPass) row(v *view, i int) {
 	p.measure(v, i, s)
 	p.again.replace(v, i, s)
 	selected := p.win.selects(v.Intended[i])
-	p.series.latencies(v.Intended[i], s)
+	p.series.latencies(v.Intended[i], s, v.wait(i))
 	if p.opt.Sink != nil {
 		p.sink(v, i, s)
 	}

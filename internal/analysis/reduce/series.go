@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"amqpperf/internal/analysis/stats"
@@ -51,6 +52,8 @@ type seriesPass struct {
 	latency      [3][]intervalHistogram
 	little       [2]littleSide
 	pairs        stats.Moments // acked − sent of the messages in both sides
+	parts        []partSums
+	bound        []int64
 	outside      int64
 }
 
@@ -95,6 +98,10 @@ func newSeriesPass(d *Data, end, endRecv, interval int64) *seriesPass {
 	for i := range p.latency {
 		p.latency[i] = make([]intervalHistogram, p.n)
 	}
+	p.parts, p.bound = make([]partSums, p.n), make([]int64, p.n)
+	for i := range p.bound {
+		p.bound[i] = -1
+	}
 	for i := range p.little {
 		p.little[i] = littleSide{make([]int64, p.n), make([]int64, p.n)}
 	}
@@ -130,6 +137,9 @@ func (p *seriesPass) instants(v *view, i int, out Outcome, expected bool) {
 	}
 	if has(v.Received[i]) {
 		p.count(countReceived, v.Received[i])
+		if k, ok := p.interval(v.Received[i]); ok && has(v.Bound[i]) {
+			p.bound[k] = max(p.bound[k], v.Bound[i])
+		}
 	}
 	if expected {
 		p.count(countDue, v.Intended[i])
@@ -169,11 +179,12 @@ func (l *littleSide) add(i int, before int64) {
 }
 
 // latencies takes in the latencies of a message, by its intended instant.
-func (p *seriesPass) latencies(intended int64, s *values) {
+func (p *seriesPass) latencies(intended int64, s *values, w Wait) {
 	at, ok := p.interval(intended)
 	if !ok {
 		return
 	}
+	p.parts[at].add(s, w)
 	for k, m := range [3]Metric{Response, Service, E2E} {
 		cell := &p.latency[k][at]
 		switch {
@@ -196,6 +207,11 @@ func (p *seriesPass) finish(d *Data) {
 		Start: p.start, Width: p.width, Outside: p.outside,
 		Intended: c[countIntended], Sent: c[countSent], Acked: c[countAcked], Received: c[countReceived],
 		Response: p.intervals(0), Service: p.intervals(1), E2E: p.intervals(2),
+		ResponseHeat: p.heat(0), ServiceHeat: p.heat(1), E2EHeat: p.heat(2),
+		Parts: partsOf(p.parts),
+	}
+	if slices.Max(p.bound) >= 0 {
+		d.Series.Bound = p.bound
 	}
 	d.Integrity.OutOfSeries = p.outside
 	if total(c[countAcked]) > 0 {

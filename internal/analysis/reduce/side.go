@@ -3,6 +3,7 @@ package reduce
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +23,20 @@ type Side struct {
 	Samples map[string][]Sample
 	Events  []Event
 	Clocks  []ClockState
+	Probes  []Probe
 }
+
+// Probe is an exchange of instants with another process: by causality the other
+// one's clock is ahead of the own one by Low to High ns.
+type Probe struct {
+	At        int64
+	Process   int
+	Peer      string
+	Low, High int64
+}
+
+// mostProbes bounds what is kept of a clock/1 table of others.
+const mostProbes = 1 << 20
 
 // Sample is one value of a quantity. Processes are counted from 0: the log of
 // the next begins where time goes back.
@@ -155,7 +169,8 @@ func (s *Side) clocks(b *format.ClockRow) {
 		}
 		last = at
 		if !has(b.WallOffset[i]) && !has(b.MaxError[i]) {
-			continue // a probe
+			s.probe(b, i, process)
+			continue
 		}
 		c := ClockState{
 			At: at, Process: process, WallOffset: b.WallOffset[i], Gap: b.Gap[i], Status: b.Status[i],
@@ -163,6 +178,23 @@ func (s *Side) clocks(b *format.ClockRow) {
 		}
 		c.Source, _ = b.Source.At(i)
 		s.Clocks = append(s.Clocks, c)
+	}
+}
+
+// probe keeps an exchange that has all of its instants.
+func (s *Side) probe(b *format.ClockRow, i, process int) {
+	if len(s.Probes) == mostProbes {
+		return
+	}
+	for _, at := range []int64{b.T1[i], b.T2[i], b.T3[i], b.T4[i]} {
+		if !has(at) {
+			return
+		}
+	}
+	peer, _ := b.Peer.At(i)
+	p := Probe{At: b.Instant[i], Process: process, Peer: peer, Low: b.T3[i] - b.T4[i], High: b.T2[i] - b.T1[i]}
+	if p.Low <= p.High {
+		s.Probes = append(s.Probes, p)
 	}
 }
 
@@ -181,4 +213,18 @@ func (s *Side) Matching(prefix, suffix string) []Sample {
 		out = append(out, s.Samples[name]...)
 	}
 	return out
+}
+
+// Watched names, in order, what was sampled besides the tools: the beginning of
+// the names of its samples of CPU time and memory.
+func (s *Side) Watched() []string {
+	seen := map[string]bool{}
+	for name := range s.Samples {
+		for _, suffix := range []string{".cpu_ns", ".rss_bytes"} {
+			if of, ok := strings.CutSuffix(name, suffix); ok && of != "tool" {
+				seen[of] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }

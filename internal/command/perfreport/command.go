@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"amqpperf/internal/analysis/chart"
 	"amqpperf/internal/analysis/foreign"
 	"amqpperf/internal/analysis/gate"
 	"amqpperf/internal/analysis/stats"
@@ -25,6 +26,12 @@ type options struct {
 	format      string
 	hlog, hgrm  string
 	png         string
+	plotArgs    []string
+	dashboard   string
+	sizeText    string
+	dpi         int
+	size        chart.Options
+	plots       []*plot
 	force       bool
 	quiet       bool
 	run         string
@@ -53,7 +60,9 @@ type options struct {
 }
 
 // outputFormats returns the values of --format.
-func outputFormats() []string { return []string{"text", "markdown", "json", "csv", "benchfmt"} }
+func outputFormats() []string {
+	return []string{"text", "markdown", "summary", "json", "csv", "benchfmt"}
+}
 
 const long = `Turn a run into numbers: counts, rates, and every latency with exact quantiles
 and what may be said about them; histogram logs and pictures beside them.
@@ -92,6 +101,9 @@ const examples = `  perf-report run.parquet
   perf-report send.parquet recv.parquet
   perf-merge send.parquet recv.parquet | perf-report --hlog run.hlog --png plots/
   perf-report -o run.md --png plots/ --baseline trunk.parquet patched.parquet
+  perf-report --dashboard run.png run.parquet > run.md
+  perf-report --plot heatmap=heat.svg --plot-size 1200x700 run.parquet
+  perf-report --by destination --plot multiples=queues.png run.parquet
   perf-report -f json --percentiles 50,99,99.9 --warmup 10s run.parquet | jq .metrics.e2e
   perf-report --from 20s --to 40s run.parquet
   perf-report --where 'destination == "q1" && size > 1000' --by consumer run.parquet
@@ -135,7 +147,11 @@ func (o *options) registerOutput(f *pflag.FlagSet) {
 	f.StringVarP(&o.format, "format", "f", "", "`FORMAT` of the report: "+strings.Join(outputFormats(), ", ")+" (default by the extension of -o, else text)")
 	f.StringVar(&o.hlog, "hlog", "", "write an HDR histogram log to this `FILE`")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentile distribution of the headline latency to this `FILE`, as HdrHistogram prints it")
-	f.StringVar(&o.png, "png", "", "draw percentiles.png, latency.png, rates.png and backlog.png into this `DIR`")
+	f.StringVar(&o.png, "png", "", "draw the pictures that --plot lists and the logs have something for into this `DIR`, as NAME.png")
+	f.StringArrayVar(&o.plotArgs, "plot", nil, "draw one picture, `NAME=FILE` or NAME=- for standard output in place of the report, repeatable: "+strings.Join(plotNames(), ", ")+"; a FILE.svg is SVG")
+	f.StringVar(&o.dashboard, "dashboard", "", "draw percentiles, latency, rates and backlog together into this `FILE`; without -f the report is a short one in Markdown to be pasted above it")
+	f.StringVar(&o.sizeText, "plot-size", "", "`WIDTHxHEIGHT` of pictures in pixels (default 1600x900, 1600x1500 of --dashboard)")
+	f.IntVar(&o.dpi, "plot-dpi", 0, "dots per inch of pictures: scales type and lines (default 144)")
 	f.BoolVar(&o.force, "force", false, "replace existing files")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 }
@@ -207,6 +223,9 @@ func (o *options) validate(env *cli.Env, logs []string) ([]string, error) {
 	if err := o.validateRows(); err != nil {
 		return nil, err
 	}
+	if err := o.validatePlots(); err != nil {
+		return nil, err
+	}
 	if err := o.validateVerdicts(); err != nil {
 		return nil, err
 	}
@@ -216,9 +235,20 @@ func (o *options) validate(env *cli.Env, logs []string) ([]string, error) {
 	return logs, nil
 }
 
+// namedFile is a file that a flag names; "" without.
+type namedFile struct{ flag, name string }
+
+// files are the outputs but pictures.
+func (o *options) files() []namedFile {
+	return []namedFile{{"-o", o.output}, {"--hlog", o.hlog}, {"--hgrm", o.hgrm}, {"--junit", o.junit}}
+}
+
 func (o *options) validateOutput() error {
 	if o.format == "" {
 		o.format = formatOf(o.output)
+		if o.dashboard != "" && (o.output == "-" || o.format == "markdown") {
+			o.format = summary
+		}
 	}
 	if o.format == "md" {
 		o.format = "markdown"
@@ -227,7 +257,7 @@ func (o *options) validateOutput() error {
 		return cli.Usagef("--format %q: one of %s", o.format, strings.Join(outputFormats(), ", "))
 	}
 	seen := map[string]string{}
-	for _, f := range []struct{ flag, name string }{{"-o", o.output}, {"--hlog", o.hlog}, {"--hgrm", o.hgrm}, {"--junit", o.junit}} {
+	for _, f := range o.files() {
 		switch {
 		case f.name == "-" && f.flag != "-o":
 			return cli.Usagef("%s -: name a file, the report goes to standard output", f.flag)

@@ -47,7 +47,7 @@ func (j *job) reportForeign(names []string, kinds []foreign.Kind) error {
 		set  bool
 	}{
 		{"--where", o.where != ""}, {"--by", o.by != ""}, {"--compare", o.compare != ""}, {"--baseline", len(o.baseline) > 0}, {"--hlog", o.hlog != ""},
-		{"--hgrm", o.hgrm != ""}, {"--png", o.png != ""}, {"--run", o.run != ""}, {"--resources", o.resources != ""}, {"--name", o.name != ""}, {"--warmup", o.warmup.set || o.warmup.auto},
+		{"--hgrm", o.hgrm != ""}, {"--png", o.png != ""}, {"--plot", len(o.plotArgs) > 0}, {"--dashboard", o.dashboard != ""}, {"--run", o.run != ""}, {"--resources", o.resources != ""}, {"--name", o.name != ""}, {"--warmup", o.warmup.set || o.warmup.auto},
 		{"--all-outcomes", o.negative}, {"--strict", o.strict}, {"-f benchfmt", o.format == benchfmt},
 	} {
 		if f.set {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"amqpperf/format"
@@ -19,24 +18,25 @@ import (
 // so that what stands in the way is found early, and become visible only when
 // they are whole.
 type outputs struct {
-	o        *options
-	main     io.Writer
-	file     *format.File // of the report; nil on standard output
-	hlog     *format.File
-	hgrm     *format.File
-	junit    *format.File
-	bench    *compare.Bench // of format benchfmt
-	written  int            // reports and comparisons
-	pictured []*format.File
-}
-
-// pictureNames are the files of --png.
-func pictureNames() []string {
-	return []string{"percentiles.png", "latency.png", "rates.png", "backlog.png"}
+	o       *options
+	main    io.Writer
+	file    *format.File // of the report; nil on standard output
+	hlog    *format.File
+	hgrm    *format.File
+	junit   *format.File
+	bench   *compare.Bench // of format benchfmt
+	written int            // reports and comparisons
+	stdout  io.Writer      // of a picture
 }
 
 func openOutputs(env *cli.Env, o *options) (*outputs, error) {
-	out := &outputs{o: o, main: env.Stdout}
+	out := &outputs{o: o, main: env.Stdout, stdout: env.Stdout}
+	if o.streamed() {
+		if err := cli.RefuseTerminal(env.Stdout, "a picture"); err != nil {
+			return nil, err
+		}
+		out.main = io.Discard // of the report, unless -o names a file
+	}
 	open := func(to **format.File, name string) error {
 		if name == "" || name == "-" {
 			return nil
@@ -59,7 +59,12 @@ func openOutputs(env *cli.Env, o *options) (*outputs, error) {
 		err = open(&out.junit, o.junit)
 	}
 	if err == nil && o.png != "" {
-		err = out.openPictures()
+		err = out.makeDir()
+	}
+	for _, p := range o.plots {
+		if err == nil {
+			err = open(&p.file, p.path)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, out.abort())
@@ -73,16 +78,9 @@ func openOutputs(env *cli.Env, o *options) (*outputs, error) {
 	return out, nil
 }
 
-func (out *outputs) openPictures() error {
+func (out *outputs) makeDir() error {
 	if err := os.MkdirAll(out.o.png, 0o777); err != nil {
 		return fmt.Errorf("--png: %w", err)
-	}
-	for _, name := range pictureNames() {
-		f, err := format.CreateFile(filepath.Join(out.o.png, name), out.o.force)
-		if err != nil {
-			return hint(err)
-		}
-		out.pictured = append(out.pictured, f)
 	}
 	return nil
 }
@@ -133,11 +131,11 @@ func (out *outputs) piece(p piece) error {
 // lines writes text that only people read; the other formats say the same in
 // their own way.
 func (out *outputs) lines(title string, lines []string) error {
-	if len(lines) == 0 || (out.o.format != "text" && out.o.format != "markdown") {
+	if len(lines) == 0 || !forPeople(out.o.format) {
 		return nil
 	}
 	body := title + "\n\n  " + strings.Join(lines, "\n  ") + "\n"
-	if out.o.format == "markdown" {
+	if out.o.format != "text" {
 		body = "**" + title + "**\n\n```\n" + strings.ReplaceAll(strings.Join(lines, "\n"), "```", "'''") + "\n```\n"
 	}
 	if err := gap(out.main, out.written); err != nil {
@@ -170,25 +168,16 @@ func (out *outputs) histograms(h *hlog) error {
 	return nil
 }
 
-// pictures draws the pictures of --png.
-func (out *outputs) pictures(m, base *made) error {
-	if len(out.pictured) == 0 {
-		return nil
-	}
-	draws := pictures(m, base)
-	for i, f := range out.pictured {
-		if err := draws[i](f); err != nil {
-			return fmt.Errorf("%s: %w", f.Name(), err)
-		}
-	}
-	return nil
-}
-
 func (out *outputs) all() []*format.File {
 	var files []*format.File
-	for _, f := range append([]*format.File{out.file, out.hlog, out.hgrm, out.junit}, out.pictured...) {
+	for _, f := range []*format.File{out.file, out.hlog, out.hgrm, out.junit} {
 		if f != nil {
 			files = append(files, f)
+		}
+	}
+	for _, p := range out.o.plots {
+		if p.file != nil {
+			files = append(files, p.file)
 		}
 	}
 	return files
@@ -200,6 +189,9 @@ func (out *outputs) finish() error {
 		if err := out.bench.Flush(); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
+	}
+	if err := out.undrawn(); err != nil {
+		return err
 	}
 	for _, f := range out.all() {
 		if err := f.Close(); err != nil {

@@ -2,7 +2,6 @@ package perfreport
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -18,22 +17,6 @@ const curveTicks = 20
 
 // mostStamps is how many checks are stamped on a picture.
 const mostStamps = 3
-
-// pictures returns what draws each of pictureNames.
-func pictures(m, base *made) []func(io.Writer) error {
-	const form = "png"
-	size := chart.Options{}
-	curve := base
-	if base != nil && base.data == nil { // a log of another tool has a curve and no more
-		base = nil
-	}
-	return []func(io.Writer) error{
-		func(w io.Writer) error { return chart.DrawPercentiles(w, form, size, percentiles(m, curve)) },
-		func(w io.Writer) error { return chart.DrawLatency(w, form, size, latency(m, base)) },
-		func(w io.Writer) error { return chart.DrawRates(w, form, size, rates(m, base)) },
-		func(w io.Writer) error { return chart.DrawBacklog(w, form, size, backlog(m, base)) },
-	}
-}
 
 // caption is the text of a picture. The checks that are named by their ids are
 // stamped on it when they did not pass.

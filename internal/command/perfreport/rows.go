@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"amqpperf/internal/analysis/aligned"
+	"amqpperf/internal/analysis/chart"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/report"
 	"amqpperf/internal/analysis/report/words"
@@ -26,8 +27,8 @@ func (o *options) validateRows() (err error) {
 	switch {
 	case o.by != "" && o.by != byName && !slices.Contains(where.Keys(), o.by):
 		return cli.Usagef("--by %q: one of name, %s", o.by, strings.Join(where.Keys(), ", "))
-	case o.grouped() && (o.hlog != "" || o.hgrm != "" || o.png != ""):
-		return cli.Usagef("--by %s makes several reports, and --hlog, --hgrm and --png are of one: choose a group with --where", o.by)
+	case o.grouped() && (o.hlog != "" || o.hgrm != ""):
+		return cli.Usagef("--by %s makes several reports, and --hlog and --hgrm are of one: choose a group with --where", o.by)
 	case o.grouped() && o.comparing():
 		return cli.Usagef("--by %s and a comparison do not go together: choose a group with --where", o.by)
 	}
@@ -94,8 +95,18 @@ func (j *job) reportGroups(s source) error {
 	warnings := s.warnings() // not before: reading may bring some
 	j.warn(warnings)
 	table := newGroupTable(o.by)
+	var names []string
 	for i, m := range all {
 		table.add(groups[i].Name, m.report)
+		names = append(names, groups[i].Name)
+	}
+	if err := j.out.draw(func(name string) drawing {
+		if name != multiplesPlot {
+			return nil
+		}
+		return with(chart.DrawMultiples, multiples(all, names, o.by))
+	}); err != nil {
+		return err
 	}
 	title := words.Plain(all[0].report.Title() + " by " + o.by)
 	if err := j.out.lines(title, table.lines()); err != nil {

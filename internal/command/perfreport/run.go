@@ -87,8 +87,8 @@ func (j *job) reportRuns(names []string, beside *made) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeSources(sources), closeAll(spools)) }()
-	if o := j.o; len(sources) > 1 && (o.hlog != "" || o.hgrm != "" || o.png != "" || o.name != "") {
-		return cli.Usagef("the logs hold %d runs: choose one with --run for --hlog, --hgrm, --png or --name", len(sources))
+	if o := j.o; len(sources) > 1 && (o.hlog != "" || o.hgrm != "" || o.name != "" || (len(o.plots) > 0 && !o.comparing())) {
+		return cli.Usagef("the logs hold %d runs: choose one with --run for --hlog, --hgrm, --name and pictures", len(sources))
 	}
 	if j.used != nil {
 		for i, s := range sources {
@@ -142,7 +142,10 @@ func (j *job) reportSides(sources []source, base []*made, beside *made) error {
 	if beside != nil && len(base) == 0 {
 		j.sides = append(j.sides, side{"against " + beside.report.Title(), []*report.Report{beside.report}, j.reports})
 	}
-	if err := j.write(all, base, beside, many); err != nil {
+	if err := j.write(all, base, many); err != nil {
+		return err
+	}
+	if err := j.draw(all, beside, results); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -155,14 +158,14 @@ func (j *job) reportSides(sources []source, base []*made, beside *made) error {
 
 // write writes what was made. Reports of many runs that are compared are written
 // where programs read them; for people the comparison is enough.
-func (j *job) write(all, base []*made, beside *made, many bool) error {
+func (j *job) write(all, base []*made, many bool) error {
 	if j.o.by == byName {
 		byNames(all)
 		if err := j.rateTable(all); err != nil {
 			return err
 		}
 	}
-	people := j.o.format == "text" || j.o.format == "markdown"
+	people := forPeople(j.o.format)
 	if many && !people {
 		for _, m := range base {
 			if err := j.out.report(m.report); err != nil {
@@ -184,11 +187,26 @@ func (j *job) write(all, base []*made, beside *made, many bool) error {
 		if err := j.out.histograms(m.hlog); err != nil {
 			return err
 		}
-		if err := j.out.pictures(m, beside); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// draw draws the pictures. Of several runs that are compared there is only that
+// of the change.
+func (j *job) draw(all []*made, beside *made, results []*compare.Result) error {
+	var compared *compare.Result
+	if len(results) > 0 {
+		compared = results[0]
+	}
+	if len(all) == 1 {
+		return j.drawRun(all[0], beside, compared)
+	}
+	return j.out.draw(func(name string) drawing {
+		if name != shiftPlot || len(all) == 0 {
+			return nil
+		}
+		return drawingOf(name, all[len(all)-1], beside, compared)
+	})
 }
 
 // makeReport reads a source and makes its report.
@@ -365,12 +383,25 @@ func write(w io.Writer, r piece, formatName string, i int) error {
 	switch formatName {
 	case "markdown":
 		return errors.Join(gap(w, i), r.Markdown(w))
+	case summary:
+		if s, ok := r.(interface{ Summary(w io.Writer) error }); ok {
+			return errors.Join(gap(w, i), s.Summary(w))
+		}
+		return errors.Join(gap(w, i), r.Markdown(w))
 	case "json":
 		return r.JSON(w)
 	case "csv":
 		return r.CSV(w, i == 0)
 	}
 	return errors.Join(gap(w, i), r.Text(w))
+}
+
+// summary is the format that is pasted above a picture.
+const summary = "summary"
+
+// forPeople reports a format that people read.
+func forPeople(format string) bool {
+	return format == "text" || format == "markdown" || format == summary
 }
 
 func gap(w io.Writer, i int) error {

@@ -107,7 +107,7 @@ func TestBy(t *testing.T) {
 		t.Error(cmp.Diff(f, p, cmp.AllowUnexported(result{})))
 	}
 	for args, want := range map[string]string{
-		"--by colour": "--by \"colour\": one of name, destination", "--by size --png x": "--by size makes several reports", "--by size --compare build": "do not go together",
+		"--by colour": "--by \"colour\": one of name, destination", "--by size --hlog x": "--by size makes several reports", "--by size --compare build": "do not go together",
 	} {
 		if r := perfReport(t, "", append(strings.Fields(args), log)...); r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %+v", args, r)

@@ -21,6 +21,7 @@ func (p *pendingDisposition) add(s *Session, role, settled bool, id int64, st *w
 	p.write(s)
 	*p = pendingDisposition{any: true, role: role, settled: settled, first: id, last: id, state: *st}
 	if st.Same(st) {
+		p.state.Own()
 		s.touch()
 	} else {
 		p.write(s) // has fields, which may be views of the caller's bytes
@@ -55,6 +56,17 @@ func (l *Link) Settle(first, last int64, st wire.State) {
 		}
 		s.disp.add(s, wire.RoleReceiver, !l.second, id, &st)
 	})
+}
+
+// NextUnsettled returns the first of the deliveries first to last of a receiver's
+// link that came unsettled and was not settled yet; last+1 if there is none.
+func (l *Link) NextUnsettled(first, last int64) int64 {
+	for no := max(first, 0); no <= min(last, l.nextNo-1); no++ {
+		if _, here := l.ids.Get(no); here {
+			return no
+		}
+	}
+	return last + 1
 }
 
 func (s *Session) onDisposition(d *wire.Disposition) {

@@ -24,6 +24,9 @@ func (s *ownSession) event(e *endpoint.Event) {
 		close(s.over)
 	case endpoint.Unblocked:
 		for _, l := range s.links {
+			if l.unblocked != nil {
+				l.unblocked()
+			}
 			l.poke()
 		}
 	}
@@ -39,12 +42,15 @@ type ownLink struct {
 	name    string
 	wake    chan struct{} // a token when something has changed, for whoever submits or receives
 	ended   chan struct{} // closed when the link is gone
+	// unblocked is called when the session's window has opened, with plane.mu held; nil: wake is enough.
+	unblocked func()
 
 	// Under plane.mu.
 	attached  bool
 	over      bool   // the link is gone
 	closing   bool   // we ended it
 	keep      bool   // the subscription outlives the link: it is not detached for good
+	fault     *Error // why it is of no use any more, though it may live; nil: it is
 	condition string // why the peer ended it, or the connection is gone
 	text      string
 	cause     error
@@ -65,8 +71,11 @@ func newOwnLink(p *plane, typed string, a Address, name string) ownLink {
 
 // because returns why the link is gone, nil if it is not or we ended it; plane.mu is held.
 func (l *ownLink) because(op string) *Error {
-	if !l.over || l.closing || l.p.conn.closing.Load() && !l.p.conn.cutByUs.Load() {
+	if !l.over && l.fault == nil || l.closing || l.p.conn.closing.Load() && !l.p.conn.cutByUs.Load() {
 		return nil
+	}
+	if l.fault != nil {
+		return &Error{Op: op, Address: printable(l.typed), Condition: l.fault.Condition, Description: l.fault.Description, cause: l.fault.cause}
 	}
 	return &Error{Op: op, Address: printable(l.typed), Condition: l.condition, Description: l.text, cause: l.cause}
 }
@@ -74,7 +83,7 @@ func (l *ownLink) because(op string) *Error {
 // gone returns why nothing can be done on the link any more; nil if it is alive;
 // plane.mu is held.
 func (l *ownLink) gone(op string) error {
-	if !l.over && !l.closing {
+	if !l.over && !l.closing && l.fault == nil {
 		return nil
 	}
 	if e := l.because(op); e != nil {

@@ -19,6 +19,7 @@ type ownReceiver struct {
 	cfg    ReceiverConfig
 	once   sync.Once
 	closed chan struct{} // closed when the end of the link was told
+	tx     *recvTx       // nil: there are no transactions
 
 	reported atomic.Bool // the end of the link, to OnEvent
 
@@ -49,9 +50,14 @@ func (c *Conn) newOwnReceiver(ctx context.Context, cfg ReceiverConfig, address A
 	if cfg.second {
 		a.RcvSettleMode = wire.Some(wire.ReceiverSecond)
 	}
-	err := r.attach(ctx, cfg.session, r, a)
+	session, err := r.coordinate(ctx, c)
 	if err == nil {
-		err = r.agreed()
+		if err = r.attach(ctx, session, r, a); err == nil {
+			err = r.agreed()
+		}
+		if err != nil {
+			r.uncoordinate()
+		}
 	}
 	if err != nil {
 		return nil, c.attachFailed(cfg.Address, address, err)
@@ -118,6 +124,9 @@ func (r *ownReceiver) event(e *endpoint.Event, at int64) {
 		}
 	case endpoint.LinkDetached:
 		r.detached(e)
+		if r.tx != nil {
+			r.tx.over(r.because("settle"))
+		}
 		r.fell = true
 		r.soon()
 	}
@@ -133,6 +142,9 @@ func (r *ownReceiver) soon() {
 // tell implements attachment.
 func (r *ownReceiver) tell() {
 	r.queued = false
+	if r.tx != nil {
+		r.tx.tell()
+	}
 	if r.fell {
 		r.fell = false
 		r.p.mu.Lock()
@@ -210,6 +222,9 @@ func (r *ownReceiver) Settle(first, last uint64, state amqp.State) (at int64, er
 	if err != nil || first > last {
 		return p.conn.cfg.Now(), err
 	}
+	if r.tx != nil {
+		return r.tx.settle(int64(min(first, math.MaxInt64-1)), int64(min(last, math.MaxInt64-1)), st)
+	}
 	if err := p.takeTurn(context.Background()); err != nil { // bounded by writeTimeout
 		return p.conn.cfg.Now(), r.why("settle", err)
 	}
@@ -270,6 +285,10 @@ func (r *ownReceiver) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		ctx, cancel := r.p.conn.closeDeadline(ctx)
 		defer cancel()
+		_ = r.Flush(ctx) // what is not committed comes again
+		if r.tx != nil {
+			r.tx.c.close(ctx)
+		}
 		r.p.mu.Lock()
 		r.stopped = true
 		r.closing = !r.over

@@ -21,6 +21,8 @@ type ownSender struct {
 	idle chan struct{} // a token when nothing is in flight
 	once sync.Once
 
+	tx *sendTx // nil: there are no transactions
+
 	noted int64 // when the last credit0 event was reported; of Submit
 
 	// Under plane.mu.
@@ -51,11 +53,16 @@ func (c *Conn) newOwnSender(ctx context.Context, cfg SenderConfig, address Addre
 		cfg:     cfg, down: make(chan struct{}), idle: make(chan struct{}, 1),
 	}
 	s.head = (&wire.Header{Durable: cfg.Durable, Priority: wire.Some(uint8(4))}).Append(nil)
-	err := s.attach(ctx, cfg.session, s, wire.Attach{
+	session, err := s.coordinate(ctx, c)
+	if err != nil {
+		return nil, c.attachFailed(cfg.Address, address, err)
+	}
+	err = s.attach(ctx, session, s, wire.Attach{
 		Role: wire.RoleSender, Source: &wire.Source{Address: wire.Some(s.name)},
 		Target: cfg.target(address),
 	})
 	if err != nil {
+		s.uncoordinate()
 		return nil, c.attachFailed(cfg.Address, address, err)
 	}
 	peer := s.ep.Peer()
@@ -187,7 +194,7 @@ func (s *ownSender) await(ctx context.Context, what endpoint.Wait, w *waited) er
 	spent := &w.session
 	if what != endpoint.WaitSession {
 		spent = &w.credit
-		if began-s.noted > int64(time.Second) { // at most one a second: some brokers grant five at a time
+		if s.Credit() == 0 && began-s.noted > int64(time.Second) { // at most one a second: some brokers grant five at a time
 			s.noted = began
 			s.p.conn.cfg.OnEvent(amqp.Event{At: began, Kind: amqp.EventCredit0, Connection: s.p.conn.index, Link: s.address.Text})
 		}
@@ -212,7 +219,7 @@ func (s *ownSender) encode(messages []amqp.Message, w *waited) (k int, blocked e
 		k, err = s.append(messages, w.longest())
 	}
 	if err == nil && k < len(messages) {
-		blocked = s.ep.CanSend()
+		blocked = s.canSend()
 	}
 	if err != nil || k == len(messages) || k > 0 && blocked != endpoint.WaitNone {
 		s.ready()
@@ -253,7 +260,7 @@ const overhead = 96
 // that of the start of encoding: nothing is waited for any more.
 func (s *ownSender) append(messages []amqp.Message, wait amqp.Wait) (k int, err error) {
 	at := s.p.conn.cfg.Now()
-	for k < len(messages) && s.ep.CanSend() == endpoint.WaitNone {
+	for k < len(messages) && s.canSend() == endpoint.WaitNone {
 		m := &messages[k]
 		if k > 0 && s.p.ep.Pending()+int(m.Size)+overhead > batchBytes {
 			break
@@ -276,7 +283,7 @@ func (s *ownSender) one(m *amqp.Message) error {
 			Description: fmt.Sprintf("a message with a body of %d bytes is above the peer's limit of %d bytes", len(s.body), s.limit)}
 	}
 	binary.BigEndian.PutUint32(s.tag[:], uint32(s.ids.next))
-	s.message = endpoint.Message{Tag: s.tag[:], Settled: s.cfg.Presettled, Head: s.buffer, Body: s.body}
+	s.message = endpoint.Message{Tag: s.tag[:], Settled: s.cfg.Presettled, State: s.txState(), Head: s.buffer, Body: s.body}
 	no, err := s.ep.Send(&s.message)
 	if err != nil {
 		return &Error{Op: "send", Address: printable(s.typed), Description: err.Error()}
@@ -286,6 +293,9 @@ func (s *ownSender) one(m *amqp.Message) error {
 	}
 	s.inFlight++
 	s.ids.sent(no, m.ID)
+	if s.tx != nil {
+		s.tx.sent(no, m.ID)
+	}
 	if s.cfg.Presettled {
 		if n := len(s.paid); n > 0 && s.paid[n-1].Last+1 == m.ID {
 			s.paid[n-1].Last = m.ID

@@ -20,9 +20,16 @@ func (s *ownSender) event(e *endpoint.Event, at int64) {
 		}
 		s.poke()
 	case endpoint.Settled:
+		if s.tx != nil {
+			s.tx.settled(e, at)
+			return
+		}
 		state, text := ownOutcome(&e.State)
 		s.complete(e, amqp.Completion{State: state, At: at, Error: text})
 	case endpoint.Abandoned:
+		if s.tx != nil {
+			return // they are among those of its transactions
+		}
 		if s.closing || s.p.conn.closing.Load() && !s.p.conn.cutByUs.Load() {
 			s.settled(int(e.Last - e.First + 1)) // without an answer
 			return
@@ -30,6 +37,9 @@ func (s *ownSender) event(e *endpoint.Event, at int64) {
 		s.complete(e, amqp.Completion{State: amqp.Failed, At: at})
 	case endpoint.LinkDetached:
 		s.detached(e)
+		if s.tx != nil {
+			s.tx.over(at, s.because("send") == nil)
+		}
 		s.fell = true
 		s.settled(0)
 		s.soon()
@@ -76,6 +86,9 @@ func (s *ownSender) tell() {
 	}
 	if len(s.batch) > 0 && !s.isDown.Load() {
 		s.cfg.Sink.Completed(s.batch)
+	}
+	if s.tx != nil {
+		s.tx.tell(s.isDown.Load())
 	}
 	clear(s.batch)
 	s.batch = s.batch[:0]
@@ -153,7 +166,11 @@ func (s *ownSender) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		ctx, cancel := s.p.conn.closeDeadline(ctx)
 		defer cancel()
+		_ = s.Flush(ctx) // what is in flight then has no completion
 		s.calm(ctx)
+		if s.tx != nil {
+			s.tx.c.close(ctx)
+		}
 		s.p.mu.Lock()
 		s.closing = !s.over
 		s.poke() // a Submit that waits

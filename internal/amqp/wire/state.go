@@ -1,5 +1,7 @@
 package wire
 
+import "bytes"
+
 // State is a delivery state (part 3, section 3.4; part 4, sections 4.5.4 and
 // 4.5.5). Which fields mean something depends on Kind.
 type State struct {
@@ -20,10 +22,38 @@ func StateOf(kind Code) State { return State{Kind: kind} }
 // Terminal reports whether the state is an outcome, not a report of progress.
 func (s *State) Terminal() bool { return s.Kind >= CodeAccepted }
 
-// Same reports whether two states are both of one kind that has no fields, so
-// that their deliveries can share a disposition.
+// Same reports whether two states are equal and of a kind that is cheap to
+// compare, so that their deliveries can share a disposition: accepted, released,
+// rejected without an error, modified without annotations, and those inside one
+// transaction.
 func (s *State) Same(o *State) bool {
-	return s.Kind == o.Kind && (s.Kind == CodeAccepted || s.Kind == CodeReleased)
+	if s.Kind != o.Kind {
+		return false
+	}
+	switch s.Kind {
+	case CodeAccepted, CodeReleased:
+		return true
+	case CodeRejected:
+		return s.Error == nil && o.Error == nil
+	case CodeModified:
+		return s.Annotations == nil && o.Annotations == nil &&
+			s.DeliveryFailed == o.DeliveryFailed && s.UndeliverableHere == o.UndeliverableHere
+	case CodeTransactional:
+		if (s.Outcome == nil) != (o.Outcome == nil) || !bytes.Equal(s.TxnID, o.TxnID) {
+			return false
+		}
+		return s.Outcome == nil || s.Outcome == o.Outcome || s.Outcome.Same(o.Outcome)
+	}
+	return false
+}
+
+// Own makes what Same compares independent of the bytes that s was decoded from.
+func (s *State) Own() {
+	s.TxnID = bytes.Clone(s.TxnID)
+	if s.Outcome != nil {
+		o := *s.Outcome
+		s.Outcome = &o
+	}
 }
 
 // Append appends the encoded state; a null if Kind is 0.

@@ -17,8 +17,10 @@ const (
 	// LinkAttached: the peer has accepted our attach; Attach is its answer.
 	LinkAttached
 	// LinkDetached: the link is gone, with the condition Err (nil: none; that of our
-	// detach if the peer gave none to it) and Closed as the peer said. For a refused attach this comes instead of LinkAttached. What was
-	// unsettled on it stays so for ever.
+	// detach if the peer gave none to it) and Closed as the peer said. For a refused
+	// attach this comes instead of LinkAttached. A link that was detached for what the
+	// peer did is gone at once, whether the peer answers or not. What was unsettled on it
+	// stays so for ever.
 	LinkDetached
 	// LinkFlow: the peer has sent a flow for the link, or a delivery was aborted:
 	// credit may have changed. Drain is set while the peer waits for Drained.

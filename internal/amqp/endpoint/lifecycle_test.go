@@ -121,6 +121,15 @@ func TestViolations(t *testing.T) {
 		if e := side.find(SessionEnded); end != c.end || detach != c.detach || (e != nil) != (c.end != "") {
 			t.Errorf("%s: end %q, detach %q, event %+v", name, end, detach, e)
 		}
+		// The owner hears at once and once, whether the peer answers or not.
+		told := side.all(LinkDetached)
+		if c.detach != "" {
+			side.send(t, 0, &wire.Detach{Handle: 7, Closed: true})
+		}
+		want := c.end + c.detach
+		if len(told) != 1 || told[0].Err == nil || told[0].Err.Condition != want || len(side.all(LinkDetached)) != 1 {
+			t.Errorf("%s: told %+v, then %d in all; want one with %q", name, told, len(side.all(LinkDetached)), want)
+		}
 	}
 }
 

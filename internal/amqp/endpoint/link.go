@@ -32,6 +32,7 @@ type Link struct {
 
 	attach *wire.Attach // the peer's
 	why    *wire.Error  // of our detach
+	told   bool         // LinkDetached was emitted
 	second bool         // receiver settle mode second
 
 	count   uint32 // delivery-count
@@ -211,6 +212,21 @@ func (l *Link) Detach(closed bool, e *wire.Error) {
 	l.forget()
 }
 
+// fail detaches the link because of what the peer did. Its owner hears at once:
+// such a peer may never answer.
+func (l *Link) fail(e *wire.Error) {
+	l.Detach(true, e)
+	l.tell(e, true)
+}
+
+// tell tells the owner, once, that the link is gone.
+func (l *Link) tell(e *wire.Error, closed bool) {
+	if !l.told {
+		l.told = true
+		l.s.c.emit(Event{Kind: LinkDetached, Session: l.s, Link: l, Err: e, Closed: closed})
+	}
+}
+
 // forget drops what the session holds for the link.
 func (l *Link) forget() {
 	mine := func(_ int64, d sent) bool { return d.l == l }
@@ -273,7 +289,7 @@ func (s *Session) onDetach(d *wire.Detach) {
 	if why == nil {
 		why = l.why
 	}
-	s.c.emit(Event{Kind: LinkDetached, Session: s, Link: l, Err: why, Closed: d.Closed})
+	l.tell(why, d.Closed)
 	if blocked && s.half.l == nil && s.outWindow > 0 {
 		s.c.emit(Event{Kind: Unblocked, Session: s})
 	}

@@ -85,7 +85,7 @@ func (l *Link) onTransfer(t *wire.Transfer) {
 		return
 	}
 	if uint64(len(a.payload))+uint64(len(t.Payload)) > s.c.cfg.MaxMessageSize {
-		l.Detach(true, &wire.Error{Condition: wire.CondMessageSizeExceeded, Description: "message is larger than allowed"})
+		l.fail(&wire.Error{Condition: wire.CondMessageSizeExceeded, Description: "message is larger than allowed"})
 		return
 	}
 	a.settled = a.settled || t.Settled.V
@@ -120,7 +120,7 @@ func (l *Link) startDelivery(t *wire.Transfer) bool {
 	if l.credit > 0 {
 		l.credit--
 	} else if l.excess++; l.excess > l.most {
-		l.Detach(true, &wire.Error{Condition: wire.CondTransferLimit, Description: "transfer without link credit"})
+		l.fail(&wire.Error{Condition: wire.CondTransferLimit, Description: "transfer without link credit"})
 		return false
 	}
 	l.count++

@@ -113,7 +113,7 @@ func (s *Session) over(e *wire.Error) {
 				l.abandon()
 			}
 			l.state = linkGone
-			s.c.emit(Event{Kind: LinkDetached, Session: s, Link: l, Err: e})
+			l.tell(e, false)
 		}
 	}
 	s.c.emit(Event{Kind: SessionEnded, Session: s, Err: e})

@@ -273,9 +273,11 @@ func TestAssembly(t *testing.T) {
 	}
 }
 
-// TestTooMuch: a peer that never stops sending beyond the credit is detached with the reason.
+// TestTooMuch: a peer that never stops sending beyond the credit is detached with the reason, which Receive returns
+// without waiting for the peer's answer.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
+	told := make(chan struct{})
 	f := newFake(t, func(f *fake) {
 		if !f.attach(0) {
 			return
@@ -287,10 +289,13 @@ func TestTooMuch(t *testing.T) {
 		if d, ok := await[*wire.Detach](f); ok && (d.Error == nil || d.Error.Condition != wire.CondTransferLimit) {
 			t.Errorf("%+v", d)
 		}
-		f.write(&wire.Detach{Closed: true})
-		f.finish()
+		if f.wait(told) {
+			f.write(&wire.Detach{Closed: true})
+			f.finish()
+		}
 	})
 	r := fakeReceiver(t, f, 10)
+	defer close(told)
 	dst := make([]amqp.Delivery, 1000)
 	got := 0
 	for {

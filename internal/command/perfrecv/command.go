@@ -27,6 +27,7 @@ type options struct {
 	watch connect.WatchFlags
 
 	consumer consumerFlags
+	link     linkFlags
 
 	count       int64
 	duration    time.Duration
@@ -97,6 +98,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.StringVar(&o.readyFile, "ready-file", "", "create this file once all consumers are attached; removed at the end")
 	})
 	o.consumer.register(cmd)
+	o.link.register(cmd)
 	cli.Group(cmd, "Log", func(fs *pflag.FlagSet) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")

@@ -122,7 +122,9 @@ func (r *run) startLate() {
 	case <-r.group.Context().Done():
 		return
 	}
-	for _, l := range r.links {
+	r.begun.Store(true)
+	for _, s := range r.seats {
+		l, _ := s.get()
 		l.Start()
 	}
 }

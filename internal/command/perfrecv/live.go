@@ -119,6 +119,9 @@ func (t *totals) summary(reason string, whole bool) {
 	if s.Work.N() > 0 {
 		fmt.Fprintf(&b, "  work       %s  (started to settled)\n", s.Work.Long())
 	}
+	if s.Commit.N() > 0 {
+		fmt.Fprintf(&b, "  commit     %s  (%s transactions, %s rolled back)\n", s.Commit.Long(), units.Thousands(s.Committed+s.RolledBack), units.Thousands(s.RolledBack))
+	}
 	if size := r.target.Size(); whole && size >= 0 {
 		fmt.Fprintf(&b, "  log: %s, %s rows\n", r.target.Name, units.Thousands(s.Rows))
 	}

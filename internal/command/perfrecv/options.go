@@ -15,6 +15,9 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := o.validate(fs, r); err != nil {
 		return nil, err
 	}
+	if err := o.link.validate(fs.Changed, o, addresses); err != nil {
+		return nil, err
+	}
 	if err := o.live.Validate(); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,8 @@ func (r *run) configure() error {
 	if r.link, err = r.o.conn.Config(r.clock, r.events.Add); err != nil {
 		return err
 	}
+	r.link.ContainerExact = r.o.link.durableSub != "" && r.o.link.shared == ""
+	r.sessions = r.o.conn.Sessions()
 	r.watch, err = r.o.watch.New(r.clock)
 	return err
 }

@@ -78,6 +78,16 @@ func send(t *testing.T, url, args string) {
 	}
 }
 
+// awaitFile waits until a file is there.
+func awaitFile(name string) {
+	for range 500 {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 type rows struct {
 	meta format.Meta
 	b    format.Recv
@@ -123,12 +133,7 @@ func TestQueue(t *testing.T) {
 	ready := filepath.Join(s.dir, "ready")
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for range 500 {
-			if _, err := os.Stat(ready); err == nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		awaitFile(ready)
 		send(t, url, "-n 300 -r 3k --run mine queue://q")
 	})
 	code := s.run("--idle 300ms --wait 10s --consumers 2 --ack-every 7 --ready-file " + ready + " queue://q")
@@ -179,12 +184,7 @@ func TestTopic(t *testing.T) {
 	ready := filepath.Join(s.dir, "ready")
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for range 500 {
-			if _, err := os.Stat(ready); err == nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		awaitFile(ready)
 		send(t, url, "-n 50 topic://t")
 	})
 	code := s.run("-n 150 --wait 10s --consumers 3 --ready-file " + ready + " topic://t")

@@ -37,6 +37,7 @@ type config struct {
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
 	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
+	linkConfig
 	consumerConfig
 }
 
@@ -45,12 +46,12 @@ func (r *run) config() config {
 	c := config{
 		Addresses: r.addresses, Consumers: r.consumers, Connections: r.connections, Credit: o.credit, AckEvery: o.ackEvery.String(),
 		Count: o.count, DurationNS: int64(o.duration), IdleNS: int64(o.idle), WaitNS: int64(o.wait), WarmupNS: int64(o.warmup),
-		consumerConfig: r.consumerConfig(),
-		StartNS:        r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
+		linkConfig: r.linkConfig(), consumerConfig: r.consumerConfig(),
+		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
 		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
 	}
 	for i := range r.addresses {
-		c.Attached = append(c.Attached, r.links[i].Address().Text)
+		c.Attached = append(c.Attached, r.seats[i].link.Address().Text)
 	}
 	return c
 }
@@ -65,7 +66,10 @@ func (r *run) record() error {
 	if err != nil {
 		return err
 	}
-	r.attached, r.detached = r.clock.Now(), make([]int64, len(r.links))
+	now := r.clock.Now()
+	for k, s := range r.seats {
+		r.history = append(r.history, attachment{k: k, subscription: s.link.Subscription(), attached: now})
+	}
 	meta[format.KeyOrder] = format.OrderReceived
 	if err := errors.Join(meta.SetJSON(format.KeyConfig, r.config()), meta.SetJSON(format.KeySubscriptions, r.subscriptions())); err != nil {
 		return err
@@ -95,11 +99,13 @@ func (r *run) sample() {
 		r.watch.Missing(r.env.Stderr, tool)
 	}
 	r.watch.Connections(r.conns)
-	for k, l := range r.links {
-		conn := int32(k % r.connections)
-		r.watch.Of(conn, "credit_messages", func() int64 { return int64(l.Credit()) })
-		r.watch.Of(conn, "waiting_messages", func() int64 { waiting, _ := l.Queued(); return int64(waiting) })
-		r.watch.Of(conn, "unsettled_messages", func() int64 { _, unsettled := l.Queued(); return int64(unsettled) })
+	for _, s := range r.seats {
+		of := func(quantity string, read func(l receiver) int) {
+			r.watch.Of(int32(s.connection()), quantity, func() int64 { l, _ := s.get(); return int64(read(l)) })
+		}
+		of("credit_messages", func(l receiver) int { return l.Credit() })
+		of("waiting_messages", func(l receiver) int { waiting, _ := l.Queued(); return waiting })
+		of("unsettled_messages", func(l receiver) int { _, unsettled := l.Queued(); return unsettled })
 	}
 	r.watch.Start(r.rec.Sample)
 }
@@ -162,6 +168,7 @@ func counters(s *live.Recv) map[string]int64 {
 	return map[string]int64{
 		"rows": s.Rows, "received": s.Received, "other_run": s.OtherRun, "foreign": s.Foreign,
 		"accepted": s.Accepted, "rejected": s.Rejected, "modified": s.Modified, "returned": s.Returned,
+		"committed": s.Committed, "rolled_back": s.RolledBack, "tx_failed": s.TxFailed,
 		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp/link"
@@ -41,10 +42,13 @@ type run struct {
 	link        link.Config
 	events      events.Log
 	watch       *connect.Watch
+	sessions    *connect.Sessions
+	begun       atomic.Bool // the first credit is granted: --start-delay is over
 
 	target connect.Target
 	conns  []*link.Conn
-	links  []receiver
+	lines  *connect.Lines // of conns, and what takes their places
+	seats  []*seat
 	list   []*consume.Consumer
 	group  *consume.Group
 	rec    *recorder.Recorder[recorder.RecvRow]
@@ -55,8 +59,7 @@ type run struct {
 	runs     map[string]int64 // rows by run
 	counters []*runCounter
 	failure  error // the first of a link
-	attached int64
-	detached []int64 // of each link, 0 if it lasted
+	history  []attachment
 }
 
 // run receives, and closes the log whatever happened.
@@ -99,13 +102,7 @@ func (r *run) receive() *totals {
 	done := make(chan struct{})
 	others.Go(func() { t.tick(done) })
 	for i, c := range r.list {
-		wg.Go(func() {
-			defer c.Close()
-			if err := c.Run(r.links[i], 0); err != nil {
-				r.group.Gone(err)
-				r.lost(i, err)
-			}
-		})
+		wg.Go(func() { r.seats[i].consume(c) })
 	}
 	<-r.group.Context().Done()
 	t.stopped = r.clock.Now()
@@ -113,16 +110,6 @@ func (r *run) receive() *totals {
 	close(done)
 	others.Wait()
 	return t
-}
-
-// lost notes that the link of a consumer is gone.
-func (r *run) lost(k int, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.detached[k] = r.clock.Now()
-	if r.failure == nil {
-		r.failure = err
-	}
 }
 
 // writeReady tells others that everything is attached.

@@ -98,7 +98,7 @@ func (m *meter) throughBroker(ctx context.Context, cfg link.Config) (t format.Ta
 	}
 	var consuming sync.WaitGroup
 	var consumed error
-	consuming.Go(func() { consumed = consumer.Run(in, 0) })
+	consuming.Go(func() { consumed = consumer.Run(in, 0, "") })
 	stop := func() {
 		group.Stop(consume.StopCount, nil)
 		consuming.Wait()

@@ -28,6 +28,7 @@ func (f *full) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 }
 
 func (f *full) Settle(uint64, uint64, amqp.State) (int64, error) { return f.clock.Now(), nil }
+func (f *full) Flush(context.Context) error                      { return nil }
 func (f *full) Stop(context.Context) error {
 	f.bodies = [2][]byte{}
 	return nil
@@ -72,7 +73,7 @@ func run(t testing.TB, cfg consume.Config) {
 	c, err := consume.New(cfg)
 	if err == nil {
 		defer c.Close()
-		err = c.Run(l, 0)
+		err = c.Run(l, 0, "")
 	}
 	if err != nil {
 		t.Fatal(err)

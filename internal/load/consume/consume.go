@@ -31,6 +31,9 @@ type Link interface {
 	Receive(ctx context.Context, dst []amqp.Delivery) (int, error)
 	// Settle answers the deliveries first…last and returns when that was written.
 	Settle(first, last uint64, state amqp.State) (at int64, err error)
+	// Flush ends a transaction that is not full and waits for its end; without
+	// transactions it does nothing.
+	Flush(ctx context.Context) error
 	// Stop grants no more credit.
 	Stop(ctx context.Context) error
 	Close(ctx context.Context) error
@@ -53,9 +56,8 @@ const (
 
 // Config is what a Consumer is made of.
 type Config struct {
-	Consumer     int32
-	Destination  string // as typed
-	Subscription string // "" on a queue
+	Consumer    int32
+	Destination string // as typed
 	// Run, if not empty, is the only run that counts; deliveries of others are
 	// accepted and logged at once, but neither counted nor do they keep the run from
 	// being idle.
@@ -66,6 +68,10 @@ type Config struct {
 	// brought together, at most half of the credit, and each message by itself if
 	// there is a Tempo.
 	AckEvery int
+	// Tx is how many deliveries the transactions of the link have; 0: there are none.
+	// They are answered by as many; AckEvery has no meaning then. What becomes of them is
+	// told to Discharged and Ended.
+	Tx int
 	// Outcomes are the answers to messages that count.
 	Outcomes Outcomes
 	// Tempo slows the consumer down on messages that count.
@@ -100,12 +106,13 @@ type Consumer struct {
 	spread  spread                     // of Run alone
 	tempo   *tempo                     // of Run alone, nil: as fast as it goes
 
-	mu      sync.Mutex
-	conn    int32      // which connection of this consumer, from 0
-	pending []delivery // begun with and not settled, IDs without gaps
-	left    []delivery // never begun with: to be given back at the end
-	foreign []uint64   // likewise, without a stamp
-	stats   live.Recv
+	mu           sync.Mutex
+	conn         int32 // which connection of this consumer, from 0
+	subscription string
+	pending      []delivery // begun with and not settled, IDs without gaps
+	left         []delivery // never begun with: to be given back at the end
+	foreign      []uint64   // likewise, without a stamp
+	stats        live.Recv
 }
 
 // New returns a Consumer. An error means that there is no timer for its Tempo.
@@ -130,12 +137,12 @@ const batchSize = 256
 
 // Run receives until the Group stops, answers what it had begun with, gives
 // back the rest and returns. It does not close the link. connection is the
-// number of the link among those of this consumer, from 0. The error is that of
-// the link, and not told to the Group: Run may be called with another link, or
-// Group.Gone.
-func (c *Consumer) Run(link Link, connection int32) error {
+// number of the link among those of this consumer, from 0, and subscription
+// what it gets its copies by, "" on a queue. The error is that of the link, and
+// not told to the Group: Run may be called with another link, or Group.Gone.
+func (c *Consumer) Run(link Link, connection int32, subscription string) error {
 	c.mu.Lock()
-	c.conn = connection
+	c.conn, c.subscription = connection, subscription
 	c.mu.Unlock()
 	if c.tempo != nil {
 		stop := context.AfterFunc(c.cfg.Group.Context(), c.tempo.toBegin.Interrupt)
@@ -166,7 +173,7 @@ func (c *Consumer) receive(link Link) error {
 		if err := c.handle(link, dst[:n], true); err != nil {
 			return err
 		}
-		if c.cfg.AckEvery == 0 {
+		if c.cfg.AckEvery == 0 && c.cfg.Tx == 0 {
 			if err := c.settle(link); err != nil {
 				return err
 			}
@@ -221,6 +228,9 @@ func (c *Consumer) handle(link Link, batch []amqp.Delivery, begin bool) error {
 
 // stampOf returns where the stamp of a delivery is to be found.
 func stampOf(d *amqp.Delivery) []byte {
+	if d.Stamp != nil {
+		return d.Stamp
+	}
 	return d.Body
 }
 

@@ -35,6 +35,7 @@ type queue struct {
 	// redeliver puts what is released at the end of the queue again.
 	redeliver bool
 	given     [][]byte // bodies by ID
+	beside    bool     // the stamp is not in the body
 	free      int      // credit left
 	stopped   bool
 	next      uint64
@@ -70,6 +71,9 @@ func (q *queue) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 		n := min(len(dst), q.free, len(q.waiting))
 		for i := range n {
 			dst[i] = amqp.Delivery{ID: q.next, Received: q.clock.Now(), Body: q.waiting[i], BrokerIn: format.Null, Settled: q.settled, ContentType: "text/plain"}
+			if q.beside {
+				dst[i].Stamp, dst[i].Body = dst[i].Body, []byte("body")
+			}
 			q.next++
 		}
 		q.given = append(q.given, q.waiting[:n]...)
@@ -106,6 +110,8 @@ func (q *queue) Settle(first, last uint64, state amqp.State) (int64, error) {
 	return q.clock.Now(), q.gone
 }
 
+func (q *queue) Flush(context.Context) error { return nil }
+
 func (q *queue) Stop(context.Context) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,8 +130,9 @@ type rig struct {
 	rows   []recorder.RecvRow
 	met    []format.Sender
 	seq    atomic.Int64
-	later  func() // called 700 ms after the start
-	next   *queue // takes the place of queue when that is gone
+	later  func()       // called 700 ms after the start
+	link   consume.Link // around queue, nil: queue itself
+	next   *queue       // takes the place of queue when that is gone
 	c      *consume.Consumer
 }
 
@@ -167,9 +174,12 @@ func (r *rig) run(t *testing.T) error {
 	}
 	var wg sync.WaitGroup
 	wg.Go(r.group.Watch)
-	err = r.c.Run(r.queue, 0)
+	if r.link == nil {
+		r.link = r.queue
+	}
+	err = r.c.Run(r.link, 0, "")
 	if err != nil && r.next != nil {
-		err = r.c.Run(r.next, 1)
+		err = r.c.Run(r.next, 1, "")
 	}
 	if err != nil {
 		r.group.Gone(err)

@@ -31,9 +31,12 @@ func (c *Consumer) settle(link Link) error {
 }
 
 // answer answers the deliveries that the sender has not settled, neighbours with
-// the same answer together, and puts into their rows when that was.
+// the same answer together, and puts into their rows when that was. With
+// transactions Discharged does that; one that is not full is ended here, so that
+// the next batch begins with the next one.
 func (c *Consumer) answer(link Link, batch []delivery) error {
 	list := answers()
+	answered := 0
 	for from := 0; from < len(batch); {
 		to := from + 1
 		first := &batch[from]
@@ -47,13 +50,17 @@ func (c *Consumer) answer(link Link, batch []delivery) error {
 			if err != nil {
 				return err
 			}
+			answered += to - from
 			c.mu.Lock()
-			for i := from; i < to; i++ {
+			for i := from; i < to && c.cfg.Tx == 0; i++ {
 				batch[i].row.Outcome, batch[i].row.Settled = is.outcome, at
 			}
 			c.mu.Unlock()
 		}
 		from = to
+	}
+	if answered > 0 && answered != c.cfg.Tx {
+		return c.conclude(link)
 	}
 	return nil
 }
@@ -106,6 +113,9 @@ func (c *Consumer) giveBack(link Link) error {
 	err := c.answer(link, left)
 	for i := 0; err == nil && i < len(foreign); i++ {
 		_, err = link.Settle(foreign[i], foreign[i], amqp.Released)
+	}
+	if err == nil && len(foreign) > 0 {
+		err = c.conclude(link)
 	}
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func (c *Consumer) take(d *amqp.Delivery, stamp *timestamp.Stamp, mine, begin bo
 	next := delivery{id: d.ID, row: recorder.RecvRow{
 		Run: stamp.Run, Sender: stamp.Sender, Producer: stamp.Producer, Attempt: stamp.Attempt, Seq: stamp.Seq,
 		Consumer: c.cfg.Consumer, Size: int32(len(d.Body)), Connection: c.conn, DeliveryCount: int32(min(d.DeliveryCount, 1<<31-1)),
-		Destination: c.cfg.Destination, Subscription: c.cfg.Subscription,
+		Destination: c.cfg.Destination, Subscription: c.subscription,
 		Intended: stamp.Intended, Sent: stamp.Sent, BrokerIn: d.BrokerIn, Received: d.Received,
 		Started: format.Null, Settled: format.Null, Outcome: format.Unsettled,
 	}}
@@ -41,6 +41,8 @@ func (c *Consumer) take(d *amqp.Delivery, stamp *timestamp.Stamp, mine, begin bo
 // limit returns how many deliveries are settled together at most.
 func (c *Consumer) limit() int {
 	switch {
+	case c.cfg.Tx > 0:
+		return c.cfg.Tx
 	case c.cfg.AckEvery > 0:
 		return c.cfg.AckEvery
 	case c.tempo != nil:
@@ -62,8 +64,10 @@ func (c *Consumer) handleForeign(link Link, d *amqp.Delivery, cause error) error
 		return err
 	}
 	if c.cfg.Foreign == ForeignAccept {
-		_, err := link.Settle(d.ID, d.ID, amqp.Accepted)
-		return err
+		if _, err := link.Settle(d.ID, d.ID, amqp.Accepted); err != nil {
+			return err
+		}
+		return c.conclude(link)
 	}
 	c.mu.Lock()
 	c.foreign = append(c.foreign, d.ID)

@@ -16,6 +16,10 @@ type Recv struct {
 	Modified int64 `json:"modified"`
 	Returned int64 `json:"returned"` // released because --outcome says so
 
+	Committed  int64 `json:"committed"`   // transactions
+	RolledBack int64 `json:"rolled_back"` // transactions, because --tx-rollback says so
+	TxFailed   int64 `json:"tx_failed"`   // transactions that the broker refused or that ended with their link
+
 	Unsettled int64 `json:"-"` // now
 
 	// received − sent and received − intended, of senders whose clock is ours.
@@ -28,6 +32,8 @@ type Recv struct {
 	// that are slowed down.
 	Queued Histogram `json:"-"`
 	Work   Histogram `json:"-"`
+	// From before the write of a discharge to the answer.
+	Commit Histogram `json:"-"`
 }
 
 // Add adds the counters and histograms of o.
@@ -43,6 +49,9 @@ func (r *Recv) Add(o *Recv) {
 	r.Rejected += o.Rejected
 	r.Modified += o.Modified
 	r.Returned += o.Returned
+	r.Committed += o.Committed
+	r.RolledBack += o.RolledBack
+	r.TxFailed += o.TxFailed
 	r.Unsettled += o.Unsettled
 	r.Transfer.Merge(&o.Transfer)
 	r.E2E.Merge(&o.E2E)
@@ -50,6 +59,7 @@ func (r *Recv) Add(o *Recv) {
 	r.WarmupE2E.Merge(&o.WarmupE2E)
 	r.Queued.Merge(&o.Queued)
 	r.Work.Merge(&o.Work)
+	r.Commit.Merge(&o.Commit)
 }
 
 // ResetHistograms empties the histograms.
@@ -60,9 +70,10 @@ func (r *Recv) ResetHistograms() {
 	r.WarmupE2E.Reset()
 	r.Queued.Reset()
 	r.Work.Reset()
+	r.Commit.Reset()
 }
 
 // ResetCounters sets everything but the histograms to 0.
 func (r *Recv) ResetCounters() {
-	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E, Queued: r.Queued, Work: r.Work}
+	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E, Queued: r.Queued, Work: r.Work, Commit: r.Commit}
 }

@@ -25,6 +25,12 @@ func TestGoldenPictures(t *testing.T) {
 	draw := map[string]func(w *bytes.Buffer) error{
 		"percentiles": func(w *bytes.Buffer) error { return DrawPercentiles(w, "png", o, samplePercentiles(run, base)) },
 		"backlog":     func(w *bytes.Buffer) error { return DrawBacklog(w, "png", o, sampleBacklog(run, base)) },
+		"heatmap":     func(w *bytes.Buffer) error { return DrawHeatMap(w, "png", o, sampleHeat(run)) },
+		"waits":       func(w *bytes.Buffer) error { return DrawWaits(w, "png", o, sampleWaits(run)) },
+		"multiples":   func(w *bytes.Buffer) error { return DrawMultiples(w, "png", o, sampleMultiples(run, base, 6)) },
+		"shift":       func(w *bytes.Buffer) error { return DrawShift(w, "png", o, sampleShift(false)) },
+		"clocks":      func(w *bytes.Buffer) error { return DrawClocks(w, "png", o, sampleClocks()) },
+		"rates":       func(w *bytes.Buffer) error { return DrawRates(w, "png", o, sampleRates(run, base)) },
 	}
 	for name, f := range draw {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +76,7 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	svg := b.String()
-	if !strings.HasPrefix(svg, "<?xml") || !strings.Contains(svg, "messages per second") || strings.Contains(svg, "NaN") {
+	if !strings.HasPrefix(svg, "<?xml") || !strings.Contains(svg, "received per second") || strings.Contains(svg, "NaN") {
 		t.Errorf("not the SVG it should be: %.200s", svg)
 	}
 	if !strings.Contains(svg, "font-family:Liberation Sans,Arial") {

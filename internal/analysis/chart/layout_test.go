@@ -61,7 +61,7 @@ func TestDefaultScale(t *testing.T) {
 func TestEmptyPictureSaysSo(t *testing.T) {
 	t.Parallel()
 	all := pictures()
-	for _, name := range []string{"percentiles-empty", "latency-empty"} {
+	for _, name := range []string{"percentiles-empty", "latency-empty", "heatmap-empty", "waits-empty", "multiples-empty", "resources-empty", "clocks-empty", "shift-empty"} {
 		f, err := all[name](Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -84,15 +84,25 @@ func TestTextOfAPicture(t *testing.T) {
 		"percentiles-lost":    {"FAIL C1 240 messages lost", "WARN C10", "3 values infinite or undefined", "0.2 % of the messages", "p99.9 infinite", "90 %", "99.9 %", "percentile"},
 		"percentiles":         {"artemis 2.42 patched", "build=patched", "2026-03-14 09:26:53.589 UTC", "dashed: artemis 2.42 trunk", "service", "response", "50 %", "99.99 %"},
 		"latency":             {"p50", "p99", "max", "warm-up", "time since start (s)", "(response)", "10 ms"},
-		"rates":               {"intended", "sent", "acked", "received", "messages per second"},
+		"rates":               {"intended", "sent", "acked", "received", "sent per second", "received per second", "dashed: artemis 2.42 trunk"},
+		"rates-alone":         {"intended", "messages per second"},
+		"heatmap":             {"(e2e)", "messages in a cell", "log scale", "100 ms", "stall of 120 ms"},
+		"waits":               {"service", "window", "lag", "mean time of a message", "2 ms"},
+		"multiples-30":        {"by destination", "queue://orders-12", "the first 12 of 30", "p50", "p99"},
+		"resources":           {"CPU (% of a core)", "RSS (MiB)", "perf-send", "broker", "msg/s"},
+		"clocks":              {"offset since the start", "bound of one-way times", "perf-recv on host-b"},
+		"shift":               {"change of latency", "95 % within the two runs", "-20 %", "99.9 %"},
+		"shift-runs":          {"over the runs"},
+		"dashboard":           {"Run: artemis 2.42 patched", "Latency by percentile", "Latency over time", "Rates over time", "Backlog over time", "WARN C3"},
 		"backlog":             {"in flight", "in broker", "window", "100"},
 		"percentiles-letters": {"Müller & Söhne – Кафка", "größe=1 KiB", "город=Москва", "??"},
 	} {
-		f, err := all[name](Options{})
+		o := pictureOptions(name)
+		f, err := all[name](o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := recordFigure(f, Options{})
+		r, err := recordFigure(f, o)
 		if err != nil {
 			t.Fatal(err)
 		}

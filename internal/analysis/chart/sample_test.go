@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -58,8 +59,14 @@ func newSample(seed uint64, scale float64) sampleRun {
 	return s
 }
 
-// samples returns a run and a slower one to compare it with.
-func samples() (run, base sampleRun) { return newSample(1, 1), newSample(2, 1.35) }
+// samples returns a run and a slower one to compare it with. They are made once:
+// nothing changes them.
+func samples() (run, base sampleRun) { return sampleOne(), sampleTwo() }
+
+var (
+	sampleOne = sync.OnceValue(func() sampleRun { return newSample(1, 1) })
+	sampleTwo = sync.OnceValue(func() sampleRun { return newSample(2, 1.35) })
+)
 
 func (s sampleRun) e2e() []float64 {
 	out := make([]float64, len(s.recv))
@@ -216,8 +223,10 @@ func sampleBacklog(run, base sampleRun) Backlog {
 	}
 }
 
-// pictures are all cases that are drawn in tests, by name.
-func pictures() map[string]func(o Options) (*figure, error) {
+// pictures are all cases that are drawn in tests, by name; made once.
+var pictures = sync.OnceValue(makePictures)
+
+func makePictures() map[string]func(o Options) (*figure, error) {
 	run, base := samples()
 	all := map[string]func(o Options) (*figure, error){}
 	add := func(name string, fig func(o Options) (*figure, error)) { all[name] = fig }

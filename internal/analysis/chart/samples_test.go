@@ -54,10 +54,11 @@ func sampleWaits(run sampleRun) Waits {
 
 func sampleMultiples(run, base sampleRun, n int) Multiples {
 	m := Multiples{Caption: sampleCaption("orders-3 alone is slow: 0.9 ms at p99 where the others have 0.5 ms."), Metric: "response", By: "destination"}
+	quick, slow := perSecond(run.intended, run.response, run.seconds), perSecond(base.intended, base.response, base.seconds)
 	for i := range n {
-		lines := perSecond(run.intended, run.response, run.seconds)
+		lines := quick
 		if i == 2 {
-			lines = perSecond(base.intended, base.response, base.seconds)
+			lines = slow
 		}
 		m.Parts = append(m.Parts, Part{Name: fmt.Sprintf("queue://orders-%d", i+1), Detail: "2,000/s", Lines: lines})
 	}
@@ -131,20 +132,24 @@ func sampleDashboard(run, base sampleRun, compared bool) Dashboard {
 
 // morePictures are cases of the other pictures.
 func morePictures(run, base sampleRun, add func(name string, fig func(o Options) (*figure, error))) {
-	add("heatmap", func(o Options) (*figure, error) { return heatFigure(o, sampleHeat(run)) })
+	heat := sampleHeat(run)
+	add("heatmap", func(o Options) (*figure, error) { return heatFigure(o, heat) })
 	add("heatmap-empty", func(o Options) (*figure, error) { return heatFigure(o, HeatMap{Caption: sampleCaption("Nothing.")}) })
 	one := HeatMap{Cells: HeatCells{Width: 0.1, Base: 1e6, Ratio: 1.1, Columns: [][]int64{{1}}}}
 	add("heatmap-one", func(o Options) (*figure, error) { return heatFigure(o, one) })
-	add("waits", func(o Options) (*figure, error) { return waitsFigure(o, sampleWaits(run)) })
+	wait := sampleWaits(run)
+	add("waits", func(o Options) (*figure, error) { return waitsFigure(o, wait) })
 	add("waits-empty", func(o Options) (*figure, error) { return waitsFigure(o, Waits{}) })
 	add("waits-one", func(o Options) (*figure, error) {
 		return waitsFigure(o, Waits{Parts: []WaitPart{{"service", []Point{{0.5, 1e6}}}, {"window", []Point{{0.5, 2e6}}}}})
 	})
 	for _, n := range []int{1, 2, 4, 9, 30} {
-		add(fmt.Sprintf("multiples-%d", n), func(o Options) (*figure, error) { return multiplesFigure(o, sampleMultiples(run, base, n)) })
+		some := sampleMultiples(run, base, n)
+		add(fmt.Sprintf("multiples-%d", n), func(o Options) (*figure, error) { return multiplesFigure(o, some) })
 	}
 	add("multiples-empty", func(o Options) (*figure, error) { return multiplesFigure(o, Multiples{}) })
-	add("resources", func(o Options) (*figure, error) { return resourcesFigure(o, sampleResources(run)) })
+	use := sampleResources(run)
+	add("resources", func(o Options) (*figure, error) { return resourcesFigure(o, use) })
 	add("resources-empty", func(o Options) (*figure, error) {
 		return resourcesFigure(o, Resources{Rates: sampleRates(run, base).Lines})
 	})
@@ -156,12 +161,13 @@ func morePictures(run, base sampleRun, add func(name string, fig func(o Options)
 	add("shift", func(o Options) (*figure, error) { return shiftFigure(o, sampleShift(false)) })
 	add("shift-runs", func(o Options) (*figure, error) { return shiftFigure(o, sampleShift(true)) })
 	add("shift-empty", func(o Options) (*figure, error) { return shiftFigure(o, Shift{}) })
+	single, compared := sampleDashboard(run, base, false), sampleDashboard(run, base, true)
 	add("dashboard", func(o Options) (*figure, error) {
-		f, _, err := dashboardFigure(o, sampleDashboard(run, base, false))
+		f, _, err := dashboardFigure(o, single)
 		return f, err
 	})
 	add("dashboard-compared", func(o Options) (*figure, error) {
-		f, _, err := dashboardFigure(o, sampleDashboard(run, base, true))
+		f, _, err := dashboardFigure(o, compared)
 		return f, err
 	})
 }

@@ -115,6 +115,15 @@ func OpenStream(name string, r io.Reader) (*Log, error) {
 	return &Log{name: name, kind: Stream, src: src}, nil
 }
 
+// OpenParquet reads a Parquet log in r, which is not closed. The name is for messages.
+func OpenParquet(name string, r io.ReaderAt, size int64) (*Log, error) {
+	src, err := newParquetSource(r, size, "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Log{name: name, kind: Parquet, src: src}, nil
+}
+
 // Name returns the name the log was opened by.
 func (l *Log) Name() string { return l.name }
 

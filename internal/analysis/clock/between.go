@@ -70,3 +70,8 @@ func (s *Solution) depth(i int) int {
 	}
 	return d
 }
+
+// Apart reports whether the ways of two processes to the reference have only
+// the reference in common. Then Between is the sum of the bounds that both
+// Models give.
+func (s *Solution) Apart(i, j int) bool { return s.common(i, j) == s.ref }

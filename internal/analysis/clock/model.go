@@ -108,3 +108,15 @@ func (f *fit) stepBetween(from, to int64) bool {
 	}
 	return false
 }
+
+// Constant returns what At does if that is the same for every instant, as on
+// one host: so that nobody need ask for every row.
+func (m *Model) Constant() (offset, bound int64, ok bool) {
+	for _, h := range m.hops {
+		if h.fit != nil || h.kernel != nil {
+			return 0, 0, false
+		}
+	}
+	offset, bound, _ = m.At(0)
+	return offset, bound, true
+}

@@ -47,27 +47,7 @@ type Accounting struct {
 	// which logs are incomplete or missing.
 	Notes []string `json:"notes,omitempty"`
 
-	lost          map[int32]int64 // by subscription, −1 = none known
-	arrived       map[subKey]int64
 	orphanSenders map[int32]int64
-	gap           gap
-	worst         worstClock
-}
-
-// worstClock is the worst alignment over the pairs of sender and receiver that
-// a message went between.
-type worstClock struct {
-	seen, unknown bool
-	bound         int64
-}
-
-func (w *worstClock) add(bound int64) {
-	w.seen = true
-	if bound == format.Null {
-		w.unknown = true
-		return
-	}
-	w.bound = max(w.bound, bound)
 }
 
 // OtherRuns counts what belongs to other runs and was left out.
@@ -82,6 +62,12 @@ type SubscriptionCount struct {
 	Subscription *string `json:"subscription"` // nil on a queue
 	Received     int64   `json:"received"`
 	Lost         int64   `json:"lost"`
+	// Reordered counts first arrivals that came after one of the same producer
+	// that was intended later; Distance is by how many messages at most the first
+	// of those was later, LateNS by how long at most it was there before.
+	Reordered int64 `json:"reordered"`
+	Distance  int64 `json:"reorder_distance"`
+	LateNS    int64 `json:"reorder_late_ns"`
 }
 
 // ClockAccount says how the instants of the logs relate.
@@ -94,62 +80,46 @@ type ClockAccount struct {
 	// clock is ahead of the sender's by at most this.
 	MinTransitNS *int64 `json:"min_transit_ns"`
 	Negative     int64  `json:"negative"` // rows with received before sent
-}
-
-// gap tracks received − sent.
-type gap struct {
-	min      int64
-	seen     bool
-	negative int64
-}
-
-func (j *Joiner) newAccounting() Accounting {
-	acc := Accounting{Run: j.run, lost: map[int32]int64{}, arrived: map[subKey]int64{}, orphanSenders: map[int32]int64{}}
-	acc.OtherRuns.Received = j.arrivals.foreignRuns
-	acc.Returned = j.arrivals.returned
-	return acc
+	// Causality is what the messages say of the clocks (check C17).
+	Causality clock.Causality `json:"causality"`
+	// Evidence is what the alignment rests on (checks C14 to C16).
+	Evidence *clock.Evidence `json:"evidence,omitempty"`
 }
 
 // Accounting returns the accounting; it is whole once Next has returned io.EOF.
 func (j *Joiner) Accounting() Accounting { return j.acc }
 
-// lose notes in which subscription a message was lost.
-func (acc *Accounting) lose(sub int32) { acc.lost[sub]++ }
-
-// orphan notes arrivals of one message that no send row belongs to.
-func (acc *Accounting) orphan(j *Joiner, rows []int32) {
-	acc.orphanSenders[j.arrivals.rows.Sender[rows[0]]]++
-}
-
-// count adds a batch of merged rows.
-func (acc *Accounting) count(b *format.Merged) {
-	for i := range b.Seq {
-		if b.Primary[i] {
-			acc.countSend(b, i)
+// account writes the tally out.
+func (j *Joiner) account() {
+	t := &j.tally
+	acc := &j.acc
+	*acc = j.base
+	acc.Run = j.run
+	acc.Intended, acc.Sent, acc.Acked, acc.Resent, acc.Unlogged = t.intended, t.written, t.acked, t.resent, t.unlogged
+	for code, n := range t.outcomes {
+		if to := acc.outcome(j.out.outcome.Values[code]); to != nil {
+			*to += n
 		}
-		acc.countRecv(b, i)
 	}
-}
-
-func (acc *Accounting) countSend(b *format.Merged, i int) {
-	outcome, _ := b.Outcome.At(i)
-	if outcome == format.Unlogged {
-		acc.Unlogged++
-		return
+	acc.Lost, acc.Unknown, acc.Duplicate, acc.Redelivered = t.lost, t.unknown, t.duplicate, t.redelivered
+	acc.OtherRuns.Sent = t.otherRuns
+	acc.orphanSenders = t.orphanSenders
+	for at, s := range j.subs.list {
+		n := &t.subs[at]
+		acc.Received += n.received
+		acc.Reordered += n.reordered
+		count := SubscriptionCount{Source: s.source, Received: n.received, Lost: n.lost,
+			Reordered: n.reordered, Distance: n.distance, LateNS: n.late}
+		if !s.queue {
+			count.Subscription = &s.name
+		}
+		acc.Subscriptions = append(acc.Subscriptions, count)
 	}
-	acc.Intended++
-	if b.Attempt[i] > 0 {
-		acc.Resent++
+	for _, l := range j.recvs {
+		acc.Foreign += counter(l.in, "foreign")
 	}
-	if b.Sent[i] != format.Null {
-		acc.Sent++
-	}
-	if b.Acked[i] != format.Null {
-		acc.Acked++
-	}
-	if n := acc.outcome(outcome); n != nil {
-		*n++
-	}
+	acc.Clock = j.clockAccount()
+	acc.Notes = j.notes()
 }
 
 func (acc *Accounting) outcome(outcome string) *int64 {
@@ -174,69 +144,6 @@ func (acc *Accounting) outcome(outcome string) *int64 {
 	return nil
 }
 
-func (acc *Accounting) countRecv(b *format.Merged, i int) {
-	if b.Received[i] == format.Null {
-		switch fate, _ := b.RecvOutcome.At(i); fate {
-		case format.Lost:
-			acc.Lost++
-		case format.Unknown:
-			acc.Unknown++
-		}
-		return
-	}
-	if b.DeliveryCount[i] > 0 {
-		acc.Redelivered++
-	}
-	if b.Copy[i] > 0 {
-		acc.Duplicate++
-		return
-	}
-	acc.Received++
-	if b.Reordered[i] {
-		acc.Reordered++
-	}
-	acc.arrived[keyOf(b, i)]++
-	acc.gap.add(b.Sent[i], b.Received[i])
-	acc.worst.add(b.Bound[i])
-}
-
-func keyOf(b *format.Merged, i int) subKey {
-	source, _ := b.Source.At(i)
-	name, named := b.Subscription.At(i)
-	return subKey{source: source, name: name, queue: !named}
-}
-
-func (g *gap) add(sent, received int64) {
-	if sent == format.Null {
-		return
-	}
-	d := received - sent
-	if d < 0 {
-		g.negative++
-	}
-	if !g.seen || d < g.min {
-		g.min, g.seen = d, true
-	}
-}
-
-// finish completes the accounting after the last row.
-func (acc *Accounting) finish(j *Joiner) {
-	acc.Subscriptions = nil
-	for at, s := range j.subs.list {
-		count := SubscriptionCount{Source: s.source, Received: acc.arrived[subKey{s.source, s.name, s.queue}], Lost: acc.lost[int32(at)]}
-		if !s.queue {
-			count.Subscription = &s.name
-		}
-		acc.Subscriptions = append(acc.Subscriptions, count)
-	}
-	acc.Foreign = 0
-	for _, in := range j.recvs {
-		acc.Foreign += counter(in, "foreign")
-	}
-	acc.Clock = j.clockAccount()
-	acc.Notes = j.notes()
-}
-
 func counter(in *input, name string) int64 {
 	var counters map[string]int64
 	if _, err := in.log.Meta().JSON(format.KeyCounters, &counters); err != nil {
@@ -246,12 +153,24 @@ func counter(in *input, name string) int64 {
 }
 
 func (j *Joiner) clockAccount() ClockAccount {
-	c := ClockAccount{Source: clock.Unknown, Negative: j.acc.gap.negative}
-	if j.acc.gap.seen {
-		c.MinTransitNS = &j.acc.gap.min
+	t := &j.tally
+	c := ClockAccount{Source: clock.Unknown, Negative: t.causality.Negative, Causality: t.causality}
+	if t.causality.Rows > 0 {
+		c.MinTransitNS = &t.causality.MinNS
 	}
-	if w := j.acc.worst; w.seen && !w.unknown {
-		c.Source, c.BoundNS = clock.SameBoot, &w.bound
+	source, seen := clock.SameProcess, false
+	for _, p := range j.clocks.pairs {
+		if p.rows > 0 {
+			source, seen = clock.Worse(source, p.source), true
+		}
+	}
+	if seen && !t.unbounded {
+		worst := t.worst
+		c.Source, c.BoundNS = source, &worst
+	}
+	if j.clocks.solution != nil {
+		e := j.clocks.solution.Evidence()
+		c.Evidence = &e
 	}
 	return c
 }

@@ -4,221 +4,271 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"amqpperf/format"
 	"amqpperf/internal/analysis/clock"
-	"amqpperf/timestamp"
 )
+
+// DefaultMemory is the default of Options.Memory.
+const DefaultMemory = 1 << 30
 
 // Options says what to join.
 type Options struct {
 	// Run selects one run; "" takes the only one in the send logs.
 	Run string
+	// Memory bounds what is held at a time, in bytes; 0: DefaultMemory. What does
+	// not fit goes to temporary files.
+	Memory int64
+	// TempDir is the folder of temporary files; "": the system's ($TMPDIR).
+	TempDir string
+	// Clock says how clocks are aligned.
+	Clock clock.Policy
 }
 
 // Joiner yields the merged rows of a set of logs. It is not safe for
 // concurrent use.
 type Joiner struct {
-	run      string
-	sends    []*sendLog
-	recvs    []*input
-	found    *producers
-	arrivals *arrivals
-	subs     *subscriptions
-	clocks   clocks
-	out      output
-	acc      Accounting
+	opt     Options
+	run     string
+	sends   []*sendLog
+	recvs   []*recvLog
+	ins     struct{ sends, recvs []*input }
+	found   *producers
+	subs    *subscriptions
+	results format.Strings // outcomes of deliveries: only the values
+	orphans orphans
+	clocks  clocks
 
-	at   int // index into sends
-	done bool
+	store   store
+	matcher matcher
+	work    work
+	out     *output
+	tally   tally
+	base    Accounting // what the first look at the logs counted
+	acc     Accounting
+
+	began bool
+	ready []int32 // whole chunks that no send log has
+	done  bool
 }
 
-// clocks aligns every log with the reference clock and with every other.
-type clocks struct {
-	ref   timestamp.Anchor
-	sends map[*input]clock.Alignment
-	recvs []clock.Alignment
-	pairs map[*input][]clock.Alignment // send log → receive log
-	// stamps holds, per receive log, the senders' clocks as its stamps tell them:
-	// all that is known of senders without a send log.
-	stamps []map[int32]timestamp.Anchor
-}
-
-// Open opens send and receive logs, in any container and order, and reads the
-// receive logs. Names are as for format.Open.
+// Open opens send and receive logs, in any container and order, and looks
+// through them. Names are as for format.Open.
 func Open(names []string, opt Options) (*Joiner, error) {
-	sends, recvs, err := openInputs(names)
-	if err != nil {
+	if opt.Memory == 0 {
+		opt.Memory = DefaultMemory
+	}
+	j := &Joiner{opt: opt, subs: newSubscriptions()}
+	var err error
+	if j.ins.sends, j.ins.recvs, err = openInputs(names); err != nil {
 		return nil, err
 	}
-	j, err := newJoiner(sends, recvs, opt)
-	if err != nil {
-		return nil, errors.Join(err, closeInputs(sends), closeInputs(recvs))
+	if err := j.prepare(); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-func newJoiner(sends, recvs []*input, opt Options) (*Joiner, error) {
-	logs, found, err := scanSends(sends)
-	if err != nil {
-		return nil, err
+// prepare looks through all logs.
+func (j *Joiner) prepare() (err error) {
+	if j.recvs, err = openRecvs(j.ins.recvs, j.opt); err != nil {
+		return err
 	}
-	run, err := chooseRun(opt.Run, found.runs, recvs)
-	if err != nil {
-		return nil, err
+	j.found = &producers{destinations: map[string]bool{}, to: map[producerKey]map[string]bool{}, lanes: newLanes(),
+		chunkRows: rowsPerChunk(j.sizes())}
+	if j.opt.Run != "" {
+		j.found.run = &j.opt.Run
 	}
-	j := &Joiner{run: run, sends: logs, recvs: recvs, found: found, subs: newSubscriptions()}
-	if err := j.load(); err != nil {
-		return nil, err
+	if j.sends, err = scanSends(j.ins.sends, j.found, j.opt); err != nil {
+		return err
 	}
-	j.acc = j.newAccounting()
-	return j, nil
-}
-
-// load reads the receive side and prepares the join.
-func (j *Joiner) load() error {
+	if j.run, err = chooseRun(j.opt.Run, j.found.runs, j.ins.recvs); err != nil {
+		return err
+	}
 	if err := j.align(); err != nil {
 		return err
 	}
-	for i, in := range j.recvs {
-		if err := j.subs.addListed(in, j.clocks.recvs[i].Shift); err != nil {
-			return fmt.Errorf("%s: %w", in.log.Name(), err)
+	for i, l := range j.recvs {
+		if err := j.subs.addListed(l.in, j.clocks.recvs[i].shift); err != nil {
+			return fmt.Errorf("%s: %w", l.in.log.Name(), err)
 		}
 	}
-	a, err := loadArrivals(j.recvs, j.run, j.subs)
-	if err != nil {
+	if err := j.survey(); err != nil {
 		return err
 	}
-	a.shift(func(input int32) int64 { return j.clocks.recvs[input].Shift })
-	rank := j.subs.sort()
-	for i, s := range a.sub {
-		a.sub[i] = rank[s]
-	}
-	a.sort()
-	j.arrivals = a
-	j.subs.route(j.found, a)
+	j.subs.route(j.found)
+	j.restart()
 	return nil
 }
 
-// align takes the sender with the lowest id as the reference, so that the
-// order of the files does not matter; without send logs the first receiver.
-func (j *Joiner) align() error {
-	c := &j.clocks
-	switch {
-	case len(j.sends) > 0:
-		c.ref = j.sends[0].in.anchor
-	case len(j.recvs) > 0:
-		c.ref = j.recvs[0].anchor
+// sizes returns how many rows the logs have, as far as that is known.
+func (j *Joiner) sizes() (sent, received int64) {
+	for _, in := range j.ins.sends {
+		sent += max(in.log.NumRows(), 0)
 	}
-	c.sends = map[*input]clock.Alignment{}
-	c.pairs = map[*input][]clock.Alignment{}
-	for _, in := range j.recvs {
-		c.recvs = append(c.recvs, clock.Align(c.ref, in.anchor))
-		senders, err := in.log.Meta().Senders()
-		if err != nil {
-			return fmt.Errorf("%s: %w", in.log.Name(), err)
-		}
-		stamps := map[int32]timestamp.Anchor{}
-		for _, s := range senders {
-			stamps[s.Sender] = s.Clock
-		}
-		c.stamps = append(c.stamps, stamps)
+	for _, l := range j.recvs {
+		received += max(l.rowsLog.NumRows(), 0)
 	}
+	return sent, received
+}
+
+// restart forgets all that was joined.
+func (j *Joiner) restart() {
+	j.out = newOutput(j.run, j.subs.list, j.results.Values)
+	j.tally = newTally(len(j.subs.list))
+	j.store.reset()
+	j.work = work{}
+	j.began, j.done, j.ready = false, false, nil
+	j.acc = Accounting{Run: j.run}
 	for _, l := range j.sends {
-		c.sends[l.in] = clock.Align(c.ref, l.in.anchor)
-		for _, in := range j.recvs {
-			c.pairs[l.in] = append(c.pairs[l.in], clock.Align(l.in.anchor, in.anchor))
-		}
+		l.codes = logCodes{}
 	}
-	return nil
-}
-
-// stamped returns how the stamp of an arrival stands to the reference clock
-// and to the clock of its receiver.
-func (c *clocks) stamped(input, sender int32, receiver timestamp.Anchor) (shift int64, pair clock.Alignment) {
-	anchor := c.stamps[input][sender]
-	if anchor.Gap <= 0 {
-		return 0, clock.Alignment{Source: clock.Unknown}
-	}
-	return clock.Align(c.ref, anchor).Shift, clock.Align(anchor, receiver)
 }
 
 // Run returns the run that is joined, "" if the logs hold no rows.
 func (j *Joiner) Run() string { return j.run }
 
-// Next fills b with the next rows, io.EOF after the last.
+// Next fills b with the next rows, io.EOF after the last. The memory of b is
+// reused; rows are valid until the next call.
 func (j *Joiner) Next(b *format.Merged) error {
-	j.out.reset(b)
-	for b.Len() == 0 {
-		switch err := j.fill(); {
+	for !j.work.active {
+		switch err := j.advance(); {
 		case errors.Is(err, io.EOF):
-			j.acc.finish(j)
+			j.account()
+			resize(b, 0)
 			return io.EOF
 		case err != nil:
 			return err
 		}
 	}
-	j.out.finish(b)
-	j.acc.count(b)
+	w := &j.work
+	hi := min(w.next+format.BatchRows, w.out.len())
+	j.out.fill(j, b, w.next, hi)
+	if w.next = hi; hi == w.out.len() {
+		j.finishWork()
+	}
 	return nil
 }
 
-// fill adds the rows of one batch of send rows, or of the orphans.
-func (j *Joiner) fill() error {
-	if j.done {
-		return io.EOF
-	}
-	if j.at >= len(j.sends) {
-		j.done = true
-		for _, key := range j.arrivals.keys() {
-			j.emitOrphans(j.arrivals.rest(key))
+func (j *Joiner) finishWork() {
+	j.store.release(j.work.d)
+	j.work.d, j.work.active = nil, false
+}
+
+// advance joins the next chunk that is whole, or reads on until one is.
+func (j *Joiner) advance() error {
+	if !j.began {
+		j.began = true
+		for _, l := range j.recvs {
+			if err := l.begin(); err != nil {
+				return err
+			}
+			if err := l.next(); err != nil {
+				return err
+			}
 		}
-		return nil
 	}
-	l := j.sends[j.at]
-	batch, rows, err := l.next()
+	for {
+		if n := len(j.ready); n > 0 {
+			c := j.ready[0]
+			j.ready = j.ready[1:]
+			return j.joinOrphans(c)
+		}
+		for _, l := range j.sends {
+			if l.next < l.end && j.store.chunks[l.next].whole() {
+				return j.joinChunk(l)
+			}
+		}
+		more, err := j.read()
+		if err != nil {
+			return err
+		}
+		if !more {
+			return j.end()
+		}
+	}
+}
+
+// end is reached when all deliveries were read and all whole chunks joined.
+func (j *Joiner) end() error {
+	for _, l := range j.sends {
+		if l.next < l.end {
+			return fmt.Errorf("%s changed while it was read", l.in.log.Name())
+		}
+	}
+	for n := range j.store.chunks {
+		if !j.store.chunks[n].whole() {
+			return errors.New("a receive log changed while it was read")
+		}
+	}
+	return io.EOF
+}
+
+// read takes the next batch of deliveries, of the log that is furthest behind.
+func (j *Joiner) read() (more bool, err error) {
+	var l *recvLog
+	var first int64
+	for i, r := range j.recvs {
+		if r.done {
+			continue
+		}
+		t := r.at.b.Received[0]
+		if t += j.clocks.recvs[i].shift(t); l == nil || t < first {
+			l, first = r, t
+		}
+	}
+	if l == nil {
+		return false, nil
+	}
+	l.classify(j)
+	if err := j.store.add(&l.at); err != nil {
+		return false, err
+	}
+	for _, c := range j.store.which {
+		if c >= j.found.chunks && j.store.chunks[c].whole() {
+			j.ready = append(j.ready, c)
+		}
+	}
+	return true, l.next()
+}
+
+// joinChunk joins the next chunk of a send log.
+func (j *Joiner) joinChunk(l *sendLog) error {
+	n := l.next
+	b, from, to, err := l.take(j.found.chunkRows)
 	if errors.Is(err, io.EOF) {
-		j.at++
-		return nil
+		return fmt.Errorf("%s changed while it was read", l.in.log.Name())
 	}
 	if err != nil {
 		return err
 	}
-	j.out.from(l)
-	if rows == nil {
-		for i := range batch.Seq {
-			j.emit(l, batch, i)
-		}
-		return nil
+	l.codes.learn(j.out, b)
+	return j.joinRows(l, b, n, from, to)
+}
+
+func (j *Joiner) joinOrphans(n int32) error { return j.joinRows(nil, nil, n, 0, 0) }
+
+func (j *Joiner) joinRows(l *sendLog, b *format.Send, n int32, from, to int) error {
+	d, err := j.store.take(n)
+	if err != nil {
+		return err
 	}
-	for _, i := range rows {
-		j.emit(l, batch, int(i))
+	w := &j.work
+	w.log, w.b, w.d, w.chunk = l, b, d, n
+	if w.d == nil {
+		w.d = j.store.buffer()
+	}
+	var run int32
+	if b != nil {
+		run = int32(slices.Index(b.Run.Values, j.run))
+	}
+	j.matcher.match(j, b, run, from, to, w.d, j.store.chunks[n].order)
+	j.emit(run, from, to)
+	if w.out.len() == 0 {
+		j.finishWork()
 	}
 	return nil
-}
-
-// emit adds the rows of one transmission: one per subscription that should
-// have had it or did, and one per extra copy.
-func (j *Joiner) emit(l *sendLog, b *format.Send, i int) {
-	if run, _ := b.Run.At(i); run != j.run {
-		j.acc.OtherRuns.Sent++
-		return
-	}
-	found, skipped := j.arrivals.take(producerKey{b.Sender[i], b.Producer[i]}, b.Seq[i], b.Attempt[i])
-	j.emitOrphans(skipped)
-	t := transmission{joiner: j, log: l, batch: b, row: i, shift: j.clocks.sends[l.in]}
-	t.emit(found)
-}
-
-func (j *Joiner) emitOrphans(rows []int32) {
-	for n := 0; n < len(rows); {
-		m := n + 1
-		for m < len(rows) && j.arrivals.key(rows[m]) == j.arrivals.key(rows[n]) && j.arrivals.sameMessage(rows[n], rows[m]) {
-			m++
-		}
-		j.emitOrphan(rows[n:m])
-		n = m
-	}
 }
 
 // Rewind starts over at the first row.
@@ -228,19 +278,23 @@ func (j *Joiner) Rewind() error {
 			return err
 		}
 	}
-	j.arrivals.rewind()
-	j.at, j.done = 0, false
-	j.acc = j.newAccounting()
+	for _, l := range j.recvs {
+		l.end()
+	}
+	j.restart()
 	return nil
 }
 
-// Close closes the logs.
+// Close closes the logs and removes temporary files.
 func (j *Joiner) Close() error {
 	var errs []error
 	for _, l := range j.sends {
-		errs = append(errs, l.in.log.Close())
+		errs = append(errs, l.close())
 	}
-	return errors.Join(append(errs, closeInputs(j.recvs))...)
+	for _, l := range j.recvs {
+		errs = append(errs, l.close())
+	}
+	return errors.Join(append(errs, j.store.close(), closeInputs(j.ins.sends), closeInputs(j.ins.recvs))...)
 }
 
 // inputs returns all logs, send logs first.
@@ -249,5 +303,8 @@ func (j *Joiner) inputs() []*input {
 	for _, l := range j.sends {
 		all = append(all, l.in)
 	}
-	return append(all, j.recvs...)
+	for _, l := range j.recvs {
+		all = append(all, l.in)
+	}
+	return all
 }

@@ -45,7 +45,7 @@ func TestFates(t *testing.T) {
 		{1, 0, 5, 0, "accepted", "", 6030, "accepted", 1, false, false, 60},
 		{1, 0, 6, 0, "failed", "", 6010, "accepted", 0, true, false, 60},
 		{1, 0, 7, 0, "presettled", "", null, "lost", 0, true, false, 0},
-		{1, 0, 9, 0, "unlogged", "", 9010, "accepted", 0, true, false, null},
+		{1, 0, 9, 0, "unlogged", "", 9010, "accepted", 0, true, false, 60}, // the clock of its sender is known
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"amqpperf/format"
+	"amqpperf/internal/analysis/clock"
 	"amqpperf/timestamp"
 )
 
@@ -22,12 +23,12 @@ func Live(log *format.Log, emit func(*format.Merged) error) error {
 	if err != nil {
 		return err
 	}
-	c := clocks{ref: in.anchor}
-	c.stamps = []map[int32]timestamp.Anchor{{}}
+	l := live{anchor: in.anchor, clocks: map[int32]clock.Alignment{}}
 	for _, s := range senders {
-		c.stamps[0][s.Sender] = s.Clock
+		if s.Clock.Gap > 0 {
+			l.clocks[s.Sender] = clock.Align(in.anchor, s.Clock)
+		}
 	}
-	var out output
 	var merged format.Merged
 	var b format.Recv
 	for {
@@ -38,17 +39,35 @@ func Live(log *format.Log, emit func(*format.Merged) error) error {
 		if err != nil {
 			return err
 		}
-		out.reset(&merged)
-		a := &arrivals{rows: b, late: make([]bool, b.Len())}
-		for i := range b.Seq {
-			run, _ := b.Run.At(i)
-			shift, pair := c.stamped(0, b.Sender[i], in.anchor)
-			out.unlogged(run, a, int32(i), shift, pair, true)
-			out.arrival(a, int32(i), 0)
-		}
-		out.finish(&merged)
+		l.convert(&merged, &b)
 		if err := emit(&merged); err != nil {
 			return err
+		}
+	}
+}
+
+// live makes merged rows of deliveries alone.
+type live struct {
+	anchor timestamp.Anchor
+	clocks map[int32]clock.Alignment // of senders against the receiver
+}
+
+func (l *live) convert(m *format.Merged, b *format.Recv) {
+	n := b.Len()
+	resize(m, n)
+	m.Identity = b.Identity
+	m.Destination, m.Source, m.Subscription, m.RecvOutcome = b.Destination, b.Destination, b.Subscription, b.Outcome
+	m.Outcome.Values, m.Wait.Values = []string{format.Unlogged}, []string{format.WaitNone}
+	m.Size, m.Receiver, m.Consumer, m.DeliveryCount, m.RecvConnection = b.Size, b.Receiver, b.Consumer, b.DeliveryCount, b.Connection
+	m.BrokerIn, m.Received, m.Started, m.Settled = b.BrokerIn, b.Received, b.Started, b.Settled
+	for i := range n {
+		m.Outcome.Codes[i], m.Wait.Codes[i], m.Error.Codes[i] = 0, 0, -1
+		m.Connection[i], m.Copy[i], m.Primary[i], m.Reordered[i] = 0, 0, true, false
+		m.Ready[i], m.Acked[i], m.Bound[i] = format.Null, format.Null, format.Null
+		a, ok := l.clocks[b.Sender[i]]
+		m.Intended[i], m.Sent[i] = moved(b.Intended[i], a.Shift), moved(b.Sent[i], a.Shift)
+		if ok && a.Known() {
+			m.Bound[i] = a.Bound
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (j *Joiner) missingLogs() []string {
 func (j *Joiner) whyLost() string {
 	var stops []string
 	incomplete := false
-	for _, in := range j.recvs {
+	for _, l := range j.recvs {
+		in := l.in
 		if stop := in.log.Meta()[format.KeyStop]; stop != "" && !slices.Contains(stops, stop) {
 			stops = append(stops, stop)
 		}

@@ -3,6 +3,7 @@ package join
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -13,102 +14,134 @@ import (
 type position struct {
 	seq     int64
 	attempt int32
-	run     int32
+	known   bool
 }
 
-// scan looks at the identities in one send log.
+// errDisorder says that the rows of a producer do not stand by (seq, attempt).
+var errDisorder = errors.New("rows are not in order")
+
+// scan looks at the identities in one send log: runs, producers, destinations,
+// and which chunk holds what.
 type scan struct {
-	log     *sendLog
-	found   *producers
-	owner   *owners[int32]
-	last    map[producerKey]position
-	rows    int64
-	ordered bool
-	runs    remap
-	names   format.Strings // runs of this log
+	log    *sendLog
+	found  *producers
+	owner  *owners[int32]
+	rows   int64
+	runs   []string // of this log
+	routed map[route]bool
 }
 
-// parquet reads only the identity columns of a file and reports whether the
-// rows of every producer stand by (seq, attempt).
-func (s *scan) parquet() (ordered bool, err error) {
-	log, err := format.Open(s.log.in.log.Name())
-	if err != nil {
-		return false, err
+// route is a producer and the code of a destination in the log being scanned.
+type route struct{ lane, destination int32 }
+
+// identities reads only what the scan needs.
+func identities(log *format.Log) error {
+	return log.Select("run", "sender", "producer", "seq", "attempt", "destination")
+}
+
+// all looks through the log. errDisorder if the rows have to be put in order first.
+func (s *scan) all(rows *format.Log) error {
+	s.rows, s.runs, s.routed = 0, nil, map[route]bool{}
+	for _, l := range s.log.lanes {
+		l.spans, l.last, l.met = nil, position{}, false
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := log.Select("run", "sender", "producer", "seq", "attempt", "destination"); err != nil {
-		return false, err
-	}
-	s.ordered = true
-	var b format.Send
+	s.log.lanes = nil
+	a := readAhead(rows, &format.Send{}, &format.Send{})
+	defer a.close()
 	for {
-		err := log.Read(&b)
+		b, err := a.next()
 		if errors.Is(err, io.EOF) {
-			return s.ordered, nil
+			s.log.rows = s.rows
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		if err := s.look(&b); err != nil {
-			return false, err
-		}
-		if !s.ordered {
-			// The rest is looked at when it is loaded.
-			s.last = map[producerKey]position{}
-			return false, nil
+		if err := s.look(b); err != nil {
+			return err
 		}
 	}
 }
 
-// look notes runs, senders and destinations of a batch and whether it is in order.
-func (s *scan) look(b *format.Send) error {
-	for i := range b.Seq {
-		key := producerKey{b.Sender[i], b.Producer[i]}
-		run := s.runs.code(&s.names, &b.Run, i)
-		at := position{b.Seq[i], b.Attempt[i], run}
-		before, known := s.last[key]
-		if !known {
-			if err := s.meet(key); err != nil {
-				return err
-			}
-		}
-		if known {
-			switch order := cmp.Or(cmp.Compare(at.seq, before.seq), cmp.Compare(at.attempt, before.attempt)); {
-			case before.run == run && order == 0 && s.ordered:
-				return twin(s.log.in, b, i, s.rows+int64(i))
-			case before.run != run || order < 0:
-				s.ordered = false
-			}
-		}
-		s.last[key] = at
-		s.meetDestination(key, b, i)
-	}
-	s.rows += int64(len(b.Seq))
-	for _, run := range s.names.Values {
+// meetRuns notes the runs of a batch and returns the code of the one that is joined.
+func (s *scan) meetRuns(b *format.Send) int32 {
+	for _, run := range b.Run.Values[len(s.runs):] {
+		s.runs = append(s.runs, run)
 		if !slices.Contains(s.found.runs, run) {
 			s.found.runs = append(s.found.runs, run)
 		}
+		if s.found.run == nil {
+			s.found.run = &run
+		}
 	}
+	if s.found.run == nil {
+		return -1
+	}
+	return int32(slices.Index(b.Run.Values, *s.found.run)) //nolint:gosec // a dictionary is small
+}
+
+func (s *scan) look(b *format.Send) error {
+	run := s.meetRuns(b)
+	var last int32 = -1
+	var destination int32 = -1
+	for i, seq := range b.Seq {
+		if b.Run.Codes[i] != run {
+			continue
+		}
+		n := s.found.lanes.of(b.Sender[i], b.Producer[i])
+		l := s.found.lanes.list[n]
+		if n != last || b.Destination.Codes[i] != destination {
+			last, destination = n, b.Destination.Codes[i]
+			if err := s.meet(n, l, b, i); err != nil {
+				return err
+			}
+		}
+		at := position{seq, b.Attempt[i], true}
+		if l.last.known {
+			switch order := cmp.Or(cmp.Compare(seq, l.last.seq), cmp.Compare(at.attempt, l.last.attempt)); {
+			case order == 0:
+				return twin(s.log.in, b, i, s.rows+int64(i))
+			case order < 0:
+				return errDisorder
+			}
+		}
+		l.last = at
+		chunk := s.log.first + int32((s.rows+int64(i))/int64(s.found.chunkRows)) //nolint:gosec // rows fit
+		if k := len(l.spans); k == 0 || l.spans[k-1].chunk != chunk {
+			l.spans = append(l.spans, span{seq, at.attempt, chunk})
+		}
+	}
+	s.rows += int64(len(b.Seq))
 	return nil
 }
 
-func (s *scan) meet(key producerKey) error {
-	if err := s.owner.claim(key.sender, s.log.in); err != nil {
+// meet notes a producer and where it sends to.
+func (s *scan) meet(n int32, l *lane, b *format.Send, i int) error {
+	code := b.Destination.Codes[i]
+	if s.routed[route{n, code}] {
+		return nil
+	}
+	s.routed[route{n, code}] = true
+	if err := s.owner.claim(l.key.sender, s.log.in); err != nil {
 		return err
 	}
-	if len(s.last) == 0 || key.sender < s.log.lowest {
-		s.log.lowest = key.sender
+	if len(s.log.lanes) == 0 || l.key.sender < s.log.lowest {
+		s.log.lowest = l.key.sender
 	}
+	if !l.met {
+		l.met = true
+		s.log.lanes = append(s.log.lanes, l)
+	}
+	destination := b.Destination.Values[code]
+	if s.found.to[l.key] == nil {
+		s.found.to[l.key] = map[string]bool{}
+	}
+	s.found.to[l.key][destination] = true
+	s.found.destinations[destination] = true
 	return nil
 }
 
-func (s *scan) meetDestination(key producerKey, b *format.Send, i int) {
-	destination := b.Destination.Values[b.Destination.Codes[i]]
-	if to := s.found.to[key]; to[destination] {
-		return
-	} else if to == nil {
-		s.found.to[key] = map[string]bool{}
-	}
-	s.found.to[key][destination] = true
-	s.found.destinations[destination] = true
+func twin(in *input, b *format.Send, i int, row int64) error {
+	return &format.RowError{File: in.log.Name(), Row: row, Column: "seq", Msg: fmt.Sprintf(
+		"sender %d producer %d seq %d attempt %d is there twice", b.Sender[i], b.Producer[i], b.Seq[i], b.Attempt[i])}
 }

@@ -3,8 +3,7 @@ package join
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
+	"math"
 	"slices"
 
 	"amqpperf/format"
@@ -12,129 +11,158 @@ import (
 
 // producers is what a first look at the send logs finds.
 type producers struct {
+	run          *string  // that is joined; nil while it is not known
 	runs         []string // in order of appearance
 	destinations map[string]bool
 	to           map[producerKey]map[string]bool // destinations by producer
+	lanes        *lanes
+	chunkRows    int   // rows of a chunk of a send log
+	chunks       int32 // of all send logs
 }
 
-// sendLog reads one send log by producer in order of (seq, attempt): streamed
-// where the rows stand like that, else from memory, sorted.
+// sendLog reads one send log chunk by chunk. The rows of a producer stand by
+// (seq, attempt): as they are in the log, or in a sorted copy of it.
 type sendLog struct {
-	in     *input
-	lowest int32 // lowest sender id: the logs are taken in this order
-	memory *format.Send
-	order  []int32 // of memory
-	pos    int
-	batch  format.Send
+	in      *input
+	rowsLog *format.Log // in.log, or the copy
+	copy    *tempLog
+	lowest  int32 // lowest sender id
+	lanes   []*lane
+	clock   *processClock
+	codes   logCodes // of the rows' strings in the output
+	rows    int64
+	first   int32 // its first chunk
+	end     int32 // behind its last one
+
+	next   int32 // chunk
+	reader *ahead[*format.Send]
+	batch  *format.Send
+	at     int // rows of batch that were taken
 }
 
-// scanSends looks through all send logs once: runs, producers, destinations,
-// whether the rows stand in order, and that no message is in them twice.
-func scanSends(sends []*input) ([]*sendLog, *producers, error) {
-	found := &producers{destinations: map[string]bool{}, to: map[producerKey]map[string]bool{}}
+// scanSends looks through all send logs: runs, producers, destinations, which
+// chunk holds what, and that no message is in them twice.
+func scanSends(sends []*input, found *producers, opt Options) (logs []*sendLog, err error) {
 	owner := newOwners[int32]("sender")
-	logs := make([]*sendLog, 0, len(sends))
-	for _, in := range sends {
-		l := &sendLog{in: in}
-		if err := l.prepare(found, owner); err != nil {
-			return nil, nil, err
+	defer func() {
+		if err == nil {
+			return
 		}
+		for _, l := range logs {
+			err = errors.Join(err, l.close())
+		}
+	}()
+	for _, in := range sends {
+		l := &sendLog{in: in, first: found.chunks, lowest: math.MaxInt32}
 		logs = append(logs, l)
+		if err := l.prepare(found, owner, opt); err != nil {
+			return logs, err
+		}
+		l.end = l.first + int32((l.rows+int64(found.chunkRows)-1)/int64(found.chunkRows)) //nolint:gosec // rows fit
+		found.chunks, l.next = l.end, l.first
 	}
-	slices.SortFunc(logs, func(x, y *sendLog) int { return cmp.Compare(x.lowest, y.lowest) })
-	return logs, found, nil
+	slices.SortStableFunc(logs, func(x, y *sendLog) int { return cmp.Compare(x.lowest, y.lowest) })
+	return logs, nil
 }
 
-func (l *sendLog) prepare(found *producers, owner *owners[int32]) error {
-	s := &scan{log: l, found: found, owner: owner, last: map[producerKey]position{}}
+// prepare scans the log, and makes a sorted copy where the rows are not in
+// order, or cannot be read twice.
+func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) error {
+	s := &scan{log: l, found: found, owner: owner}
+	l.rowsLog = l.in.log
 	if l.in.log.Kind() == format.Parquet {
-		ordered, err := s.parquet()
-		if err != nil || ordered {
+		err := l.scanFile(s)
+		if !errors.Is(err, errDisorder) {
 			return err
 		}
 	}
-	return l.load(s)
-}
-
-// load reads the whole log into memory and sorts it: a pipe cannot be read
-// twice, and a spool holds the rows in order of completion.
-func (l *sendLog) load(s *scan) error {
-	l.memory = &format.Send{}
-	var maps sendCodes
-	var b format.Send
-	for {
-		err := l.in.log.Read(&b)
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for _, by := range []func(*format.Send, int, *format.Send, int) int{byTime, byIdentity} {
+		sorted, err := sortSends(l.rowsLog, opt, by)
 		if err != nil {
 			return err
 		}
-		if err := s.look(&b); err != nil {
+		err = l.copy.close()
+		l.copy, l.rowsLog = sorted, sorted.log
+		if err == nil {
+			err = s.all(l.rowsLog)
+		}
+		if !errors.Is(err, errDisorder) {
+			return errors.Join(err, l.rowsLog.Rewind())
+		}
+		if err := l.rowsLog.Rewind(); err != nil {
 			return err
 		}
-		for i := range b.Seq {
-			maps.append(l.memory, &b, i)
+	}
+	return errDisorder // sorted by what is compared: cannot happen
+}
+
+// scanFile reads only the identities, through a handle of its own.
+func (l *sendLog) scanFile(s *scan) (err error) {
+	log, err := format.Open(l.in.log.Name())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := identities(log); err != nil {
+		return err
+	}
+	return s.all(log)
+}
+
+// byTime is the order in which rows are intended, which for a schedule is that
+// of seq. Of several producers it keeps those together that arrive together.
+func byTime(x *format.Send, i int, y *format.Send, k int) int {
+	return cmp.Or(cmp.Compare(x.Intended[i], y.Intended[k]), byIdentity(x, i, y, k))
+}
+
+func byIdentity(x *format.Send, i int, y *format.Send, k int) int {
+	return cmp.Or(cmp.Compare(x.Sender[i], y.Sender[k]), cmp.Compare(x.Producer[i], y.Producer[k]),
+		cmp.Compare(x.Seq[i], y.Seq[k]), cmp.Compare(x.Attempt[i], y.Attempt[k]))
+}
+
+// open starts over at the first chunk.
+func (l *sendLog) open() {
+	l.next, l.batch, l.at = l.first, nil, 0
+	l.reader = readAhead(l.rowsLog, &format.Send{}, &format.Send{}, &format.Send{})
+}
+
+// take returns the rows of the next chunk: a batch, and which part of it. They
+// are valid until the next call.
+func (l *sendLog) take(chunkRows int) (b *format.Send, from, to int, err error) {
+	if l.reader == nil {
+		l.open()
+	}
+	if l.batch == nil || l.at == l.batch.Len() {
+		if l.batch, err = l.reader.next(); err != nil {
+			return nil, 0, 0, err
 		}
+		l.at = 0
 	}
-	l.sort()
-	return l.refuseTwins()
-}
-
-func (l *sendLog) sort() {
-	m := l.memory
-	l.order = make([]int32, len(m.Seq))
-	for i := range l.order {
-		l.order[i] = int32(i)
-	}
-	slices.SortFunc(l.order, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(m.Sender[x], m.Sender[y]), cmp.Compare(m.Producer[x], m.Producer[y]),
-			cmp.Compare(m.Seq[x], m.Seq[y]), cmp.Compare(m.Attempt[x], m.Attempt[y]), cmp.Compare(x, y))
-	})
-}
-
-func (l *sendLog) refuseTwins() error {
-	m := l.memory
-	for i := 1; i < len(l.order); i++ {
-		x, y := l.order[i-1], l.order[i]
-		if m.Seq[x] == m.Seq[y] && m.Attempt[x] == m.Attempt[y] && m.Producer[x] == m.Producer[y] && m.Sender[x] == m.Sender[y] &&
-			m.Run.Values[m.Run.Codes[x]] == m.Run.Values[m.Run.Codes[y]] {
-			return twin(l.in, m, int(y), int64(y))
-		}
-	}
-	return nil
-}
-
-func twin(in *input, b *format.Send, i int, row int64) error {
-	return &format.RowError{File: in.log.Name(), Row: row, Column: "seq", Msg: fmt.Sprintf(
-		"sender %d producer %d seq %d attempt %d is there twice", b.Sender[i], b.Producer[i], b.Seq[i], b.Attempt[i])}
-}
-
-// next returns the next batch, io.EOF after the last. It is valid until the
-// next call.
-func (l *sendLog) next() (*format.Send, []int32, error) {
-	if l.memory == nil {
-		err := l.in.log.Read(&l.batch)
-		return &l.batch, nil, err
-	}
-	if l.pos >= len(l.order) {
-		return nil, nil, io.EOF
-	}
-	end := min(l.pos+format.BatchRows, len(l.order))
-	rows := l.order[l.pos:end]
-	l.pos = end
-	return l.memory, rows, nil
+	from = l.at
+	l.at = min(l.at+chunkRows, l.batch.Len())
+	l.next++
+	return l.batch, from, l.at, nil
 }
 
 func (l *sendLog) rewind() error {
-	l.pos = 0
-	if l.memory != nil {
+	if l.reader == nil {
 		return nil
 	}
-	return l.in.log.Rewind()
+	l.reader.close()
+	l.reader = nil
+	l.next, l.batch, l.at = l.first, nil, 0
+	return l.rowsLog.Rewind()
 }
 
-// sendCodes translates the dictionary codes of a log as it is read into memory.
+func (l *sendLog) close() error {
+	if l.reader != nil {
+		l.reader.close()
+		l.reader = nil
+	}
+	return l.copy.close()
+}
+
+// sendCodes translates the dictionary codes of one log into those of another.
 type sendCodes struct {
 	run, destination, outcome, wait, err remap
 }

@@ -45,7 +45,7 @@ func newSubscriptions() *subscriptions {
 }
 
 // addListed adds what the metadata of a receive log lists.
-func (s *subscriptions) addListed(in *input, shift int64) error {
+func (s *subscriptions) addListed(in *input, shift func(int64) int64) error {
 	listed, ok, err := in.log.Meta().Subscriptions()
 	if err != nil || !ok {
 		return err
@@ -74,11 +74,11 @@ func (s *subscriptions) addListed(in *input, shift int64) error {
 	return nil
 }
 
-func shifted(instant, by int64) int64 {
+func shifted(instant int64, by func(int64) int64) int64 {
 	if instant == 0 {
 		return 0
 	}
-	return instant + by
+	return instant + by(instant)
 }
 
 func (s *subscriptions) add(k subKey) int32 {
@@ -131,7 +131,7 @@ func (s *subscriptions) sort() (rank []int32) {
 // the arrivals decide: a subscription belongs to a destination if a message of
 // one of its producers arrived there; if none arrived anywhere and there is
 // only one address that no sender uses, that one.
-func (s *subscriptions) route(sends *producers, a *arrivals) {
+func (s *subscriptions) route(sends *producers) {
 	s.expected = map[string][]int32{}
 	var unclaimed []int32 // of addresses that no sender uses
 	for at := range s.list {
@@ -142,7 +142,7 @@ func (s *subscriptions) route(sends *producers, a *arrivals) {
 			unclaimed = append(unclaimed, int32(at))
 		}
 	}
-	evidence := s.evidence(sends, a)
+	evidence := s.evidence(sends)
 	for destination := range sends.destinations {
 		if len(s.expected[destination]) > 0 {
 			continue
@@ -157,12 +157,12 @@ func (s *subscriptions) route(sends *producers, a *arrivals) {
 
 // evidence lists, by destination, the subscriptions that messages of its
 // producers arrived in.
-func (s *subscriptions) evidence(sends *producers, a *arrivals) map[string][]int32 {
+func (s *subscriptions) evidence(sends *producers) map[string][]int32 {
 	seen := map[string][]int32{}
-	for key, g := range a.groups {
-		for destination := range sends.to[key] {
-			for _, row := range a.order[g.lo:g.hi] {
-				if sub := a.sub[row]; !slices.Contains(seen[destination], sub) {
+	for _, l := range sends.lanes.list {
+		for destination := range sends.to[l.key] {
+			for i := range l.tracks {
+				if sub := l.tracks[i].sub; !slices.Contains(seen[destination], sub) {
 					seen[destination] = append(seen[destination], sub)
 				}
 			}

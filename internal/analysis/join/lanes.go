@@ -1,0 +1,128 @@
+package join
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// producerKey identifies a producer within a run.
+type producerKey struct{ sender, producer int32 }
+
+func compareKeys(x, y producerKey) int {
+	return cmp.Or(cmp.Compare(x.sender, y.sender), cmp.Compare(x.producer, y.producer))
+}
+
+// lane is what is known of one producer: where its messages stand in the send
+// logs, and in which order they arrived.
+type lane struct {
+	key    producerKey
+	spans  []span // ascending; none: no send log has the producer
+	at     int    // the span of the last look-up
+	tracks []track
+	hint   int // the track of the last look-up
+
+	last       position // while send logs are scanned
+	met        bool     // by the scan of a log
+	block      int64    // of the last message without a send log
+	blockKnown bool
+	orphans    int32 // and the chunk that it is in
+}
+
+// span says that the rows from (seq, attempt) on are in a chunk.
+type span struct {
+	seq     int64
+	attempt int32
+	chunk   int32
+}
+
+// chunk returns the chunk that a message belongs to: the one that holds it, or
+// would hold it if the send log knew it. The lane must have spans.
+func (l *lane) chunk(seq int64, attempt int32) int32 {
+	s := l.spans
+	at := l.at
+	if s[at].after(seq, attempt) || at+1 < len(s) && !s[at+1].after(seq, attempt) {
+		if at+1 < len(s) && !s[at+1].after(seq, attempt) && (at+2 == len(s) || s[at+2].after(seq, attempt)) {
+			at++
+		} else {
+			at = max(sort.Search(len(s), func(i int) bool { return s[i].after(seq, attempt) })-1, 0)
+		}
+		l.at = at
+	}
+	return s[at].chunk
+}
+
+func (s *span) after(seq int64, attempt int32) bool {
+	return s.seq > seq || s.seq == seq && s.attempt > attempt
+}
+
+// lanes finds producers by their key.
+type lanes struct {
+	list   []*lane
+	sender map[int32]*lanesOfSender
+	last   int32
+	found  *lanesOfSender // of last
+}
+
+type lanesOfSender struct {
+	low  []int32         // by producer, 0 = none, else 1 + index into the list
+	high map[int32]int32 // producers that are no small numbers
+}
+
+const lowProducers = 1 << 16
+
+func newLanes() *lanes { return &lanes{sender: map[int32]*lanesOfSender{}} }
+
+// of returns the number of a producer, adding it if need be.
+func (l *lanes) of(sender, producer int32) int32 {
+	if l.found == nil || l.last != sender {
+		l.last, l.found = sender, l.sender[sender]
+		if l.found == nil {
+			l.found = &lanesOfSender{high: map[int32]int32{}}
+			l.sender[sender] = l.found
+		}
+	}
+	s := l.found
+	if producer >= 0 && int(producer) < len(s.low) && s.low[producer] > 0 {
+		return s.low[producer] - 1
+	}
+	return l.add(s, sender, producer)
+}
+
+func (l *lanes) add(s *lanesOfSender, sender, producer int32) int32 {
+	low := producer >= 0 && producer < lowProducers
+	if !low {
+		if n, ok := s.high[producer]; ok {
+			return n
+		}
+	}
+	n := int32(len(l.list)) //nolint:gosec // a producer takes far more than a byte of memory
+	l.list = append(l.list, &lane{key: producerKey{sender, producer}})
+	if !low {
+		s.high[producer] = n
+		return n
+	}
+	if grow := int(producer) + 1 - len(s.low); grow > 0 {
+		s.low = append(s.low, make([]int32, grow)...)
+	}
+	s.low[producer] = n + 1
+	return n
+}
+
+// sorted returns all lanes by key.
+func (l *lanes) sorted() []*lane {
+	out := slices.Clone(l.list)
+	slices.SortFunc(out, func(x, y *lane) int { return compareKeys(x.key, y.key) })
+	return out
+}
+
+// bytes is about what the index takes.
+func (l *lanes) bytes() (n int64) {
+	for _, p := range l.list {
+		n += 200 + 16*int64(cap(p.spans))
+		for i := range p.tracks {
+			n += 64 + earliestBytes*int64(cap(p.tracks[i].mins))
+		}
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package join
+
+import (
+	"amqpperf/format"
+	"amqpperf/internal/analysis/clock"
+)
+
+// tally counts the rows of the join.
+type tally struct {
+	intended, written, acked, resent, unlogged int64
+	outcomes                                   []int64 // by code of the output
+	lost, unknown, duplicate, redelivered      int64
+	otherRuns                                  int64 // transmissions
+	subs                                       []subTally
+	lostNowhere                                int64 // lost where no subscription is known
+	orphanSenders                              map[int32]int64
+	causality                                  clock.Causality
+	worst                                      int64 // bound
+	unbounded                                  bool  // a bound is unknown
+}
+
+// subTally counts in one subscription.
+type subTally struct {
+	received, lost, reordered, distance, late int64
+}
+
+func newTally(subs int) tally {
+	return tally{subs: make([]subTally, subs), orphanSenders: map[int32]int64{}}
+}
+
+// sent counts the send side of a primary row.
+func (t *tally) sent(b *format.Merged, k int) {
+	t.intended++
+	if b.Attempt[k] > 0 {
+		t.resent++
+	}
+	if b.Sent[k] != format.Null {
+		t.written++
+	}
+	if b.Acked[k] != format.Null {
+		t.acked++
+	}
+	c := int(b.Outcome.Codes[k])
+	for c >= len(t.outcomes) {
+		t.outcomes = append(t.outcomes, 0)
+	}
+	t.outcomes[c]++
+}
+
+// fate counts a row without arrival.
+func (t *tally) fate(flags uint8) {
+	switch flags & (fateLost | fateUnknown) {
+	case fateLost:
+		t.lost++
+	case fateUnknown:
+		t.unknown++
+	}
+}
+
+// lose notes in which subscription a message was lost, −1 = none is known.
+func (t *tally) lose(sub int32) {
+	if sub < 0 {
+		t.lostNowhere++
+		return
+	}
+	t.subs[sub].lost++
+}
+
+// overtaken counts a reordered first arrival: by how many messages and how long
+// after the first one that overtook it.
+func (t *tally) overtaken(sub int32, distance, late int64) {
+	s := &t.subs[sub]
+	s.reordered++
+	s.distance, s.late = max(s.distance, distance), max(s.late, late)
+}
+
+// arrive counts a first arrival.
+func (t *tally) arrive(sub int32, sent, received, bound int64) {
+	t.subs[sub].received++
+	if bound == format.Null {
+		t.unbounded = true
+	} else {
+		t.worst = max(t.worst, bound)
+	}
+	if sent != format.Null {
+		t.causality.Add(received-sent, bound)
+	}
+}

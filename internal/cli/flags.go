@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -119,7 +121,11 @@ const syncNone = "none"
 
 // Target returns the name of the log, made from tool and start time if none
 // was given, and whether that was so. Binary data for a terminal is refused.
+//
+// A reader that goes away (| head) does not kill the process from then on: it
+// has messages under way, and ends its recording in order with an error.
 func (l *LogFlags) Target(env *Env, tool string, start time.Time) (name string, made bool, err error) {
+	signal.Ignore(syscall.SIGPIPE)
 	switch l.Output {
 	case "":
 		return fmt.Sprintf("%s-%s.parquet", tool, start.UTC().Format("20060102T150405Z")), true, nil

@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"errors"
 	"io"
 	"maps"
 	"sync"
@@ -202,7 +201,7 @@ func (r *Recorder[R]) close(stop string, complete bool, counters map[string]int6
 	r.q.give(item[R]{stop: true})
 	<-r.written
 	if err := r.Err(); err != nil {
-		return errors.Join(err, r.sink.abandon())
+		return r.sink.abandon(err)
 	}
 	return r.sink.finish(r.lastMeta(stop, complete, counters))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"amqpperf/format"
@@ -23,8 +24,9 @@ type sink interface {
 	counters() map[string]int64
 	// finish ends a log that is whole so far.
 	finish(m format.Meta) error
-	// abandon ends a log that could not be written: what is there is kept.
-	abandon() error
+	// abandon ends a log that could not be written because of err: what is there
+	// is kept. It returns err, with what a user can do.
+	abandon(err error) error
 }
 
 // openSink finds out what the target is and opens it.
@@ -110,14 +112,17 @@ func (s *streamSink) flush() error {
 
 func (s *streamSink) finish(m format.Meta) error {
 	s.w.SetMeta(m)
-	return errors.Join(s.w.Close(), s.abandon())
+	return s.abandon(s.w.Close())
 }
 
-func (s *streamSink) abandon() error {
-	if s.f == nil {
-		return nil
+func (s *streamSink) abandon(err error) error {
+	if s.f != nil {
+		err = errors.Join(err, s.f.Close())
 	}
-	return s.f.Close()
+	if errors.Is(err, syscall.EPIPE) {
+		return fmt.Errorf("the log's reader has gone: %w", err)
+	}
+	return err
 }
 
 type spoolSink struct {
@@ -148,4 +153,11 @@ func (s *spoolSink) finish(m format.Meta) error {
 	return s.w.Finish(m, s.opts)
 }
 
-func (s *spoolSink) abandon() error { return errors.Join(s.sync.wait(), s.w.Close()) }
+func (s *spoolSink) abandon(err error) error {
+	for _, other := range []error{s.sync.wait(), s.w.Close()} {
+		if other != nil && !errors.Is(other, err) { // closing says again what broke it
+			err = errors.Join(err, other)
+		}
+	}
+	return fmt.Errorf("%w (the rows before that are in %s, which can be read as a log)", err, s.w.Dir())
+}

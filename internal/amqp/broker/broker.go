@@ -141,6 +141,9 @@ func (b *Broker) Close() error {
 		return nil
 	}
 	now := b.cfg.Now()
+	for c := range b.conns {
+		c.rollBackAll(nil)
+	}
 	b.report()
 	b.closed = true
 	close(b.done)

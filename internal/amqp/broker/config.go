@@ -50,8 +50,8 @@ type Config struct {
 	// Delay is added to every frame in each direction, like a longer network; heartbeats
 	// and the opening of the connection too. 0: none.
 	Delay time.Duration
-	// MaxUnsettledBytes caps the bytes of unsettled messages on the way to one
-	// consumer link; 0: no cap. One message is always allowed, however large.
+	// MaxUnsettledBytes caps the bytes of unsettled messages (encoded, as they came) on
+	// the way to one connection; 0: no cap. One message is always allowed, however large.
 	MaxUnsettledBytes int64
 
 	// Now is the clock of all recorded instants, in ns since the Unix epoch, monotonic
@@ -106,7 +106,8 @@ type Record struct {
 	// broker's own lateness. This instant and those below are taken once for all frames
 	// of a read, or all messages that a timer lets go.
 	Departure int64
-	// Acked is Departure if the sender waited for a disposition, 0 if it sent settled.
+	// Acked is Departure if the sender waited for a disposition, 0 if it sent settled or
+	// inside a transaction.
 	Acked int64
 	// Delivered is when the first transfer of the message to a consumer was handed to
 	// the connection's writer.

@@ -35,6 +35,10 @@ type conn struct {
 	// Under the broker's lock.
 	ep        *endpoint.Conn
 	consumers map[*consumer]bool
+	container string // the peer's
+	bytes     int64  // of unsettled messages on their way to the peer
+	txns      map[string]*txn
+	lastTxn   uint64
 	touched   bool
 	arrival   int64 // of the bytes being worked off
 	choked    bool  // a consumer was passed over because too much is unwritten
@@ -259,8 +263,9 @@ func (c *conn) lastWords() {
 
 // leaveAll ends every link of a connection that is gone.
 func (c *conn) leaveAll(now int64) {
+	c.rollBackAll(nil)
 	for k := range c.consumers {
-		k.leave(now)
+		k.leave(now, false)
 	}
 	clear(c.consumers)
 }

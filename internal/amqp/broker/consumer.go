@@ -14,7 +14,9 @@ type consumer struct {
 	l         *endpoint.Link
 	st        *store
 	presettle bool
-	bytes     int64 // unsettled
+	browse    bool
+	expelled  bool   // detached by us: its subscription stays
+	seen      uint64 // of a browser: messages below this number were looked at
 	unsettled endpoint.Outstanding[*message]
 	drain     bool
 	tag       uint64
@@ -28,7 +30,7 @@ func (c *consumer) can(m *message) bool {
 	if c.l.CanSend() != endpoint.WaitNone || c.c.ending {
 		return false
 	}
-	if limit := c.c.b.cfg.MaxUnsettledBytes; limit > 0 && c.bytes > 0 && c.bytes+int64(m.rec.Size) > limit {
+	if limit := c.c.b.cfg.MaxUnsettledBytes; limit > 0 && c.c.bytes > 0 && c.c.bytes+int64(m.rec.Size) > limit {
 		return false
 	}
 	if m.excluded != nil && m.excludes(c) {
@@ -50,10 +52,19 @@ func (c *consumer) deliver(m *message, now int64) {
 	no, err := c.l.Send(&b.out)
 	if err != nil { // only when the peer's frames are too small for anything
 		c.c.fail(&wire.Error{Condition: wire.CondInternalError, Description: err.Error()})
-		c.st.ready.pushFront(m)
+		if !c.browse {
+			c.st.ready.pushFront(m)
+		}
 		return
 	}
 	b.touch(c.c)
+	if c.browse {
+		if !c.presettle { // only its size matters from here on: the bytes are the original's
+			c.unsettled.Put(no, &message{rec: Record{Size: m.rec.Size}})
+			c.c.bytes += int64(m.rec.Size)
+		}
+		return
+	}
 	m.rec.Deliveries++
 	m.rec.Link = c.l.Name()
 	if m.rec.Delivered == 0 {
@@ -64,30 +75,48 @@ func (c *consumer) deliver(m *message, now int64) {
 		return
 	}
 	c.unsettled.Put(no, m)
-	c.bytes += int64(m.rec.Size)
+	c.c.bytes += int64(m.rec.Size)
+}
+
+// release counts a message out of those that are unsettled on the connection.
+func (c *consumer) release(m *message) {
+	c.c.bytes -= int64(m.rec.Size)
+	if c.c.b.cfg.MaxUnsettledBytes > 0 {
+		for k := range c.c.consumers {
+			c.c.b.dirtyStore(k.st)
+		}
+	}
 }
 
 // outcome handles a consumer's disposition.
 func (c *consumer) outcome(first, last int64, st *wire.State, now int64) {
 	var again []*message
 	c.unsettled.TakeRange(first, last, func(_ int64, m *message) {
-		c.bytes -= int64(m.rec.Size)
-		switch st.Kind {
-		case wire.CodeAccepted:
-			c.c.b.finish(m, Accepted, now)
-		case wire.CodeRejected:
-			c.c.b.finish(m, Rejected, now)
-		default: // released, modified; a delivery settled without an outcome had none
-			if st.DeliveryFailed {
-				m.rec.Failed++
-			}
-			if st.UndeliverableHere {
-				m.excluded = append(m.excluded, c)
-			}
+		c.release(m)
+		if !c.browse && !c.ends(m, st, now) {
 			again = append(again, m)
 		}
 	})
 	c.requeue(again)
+}
+
+// ends deals with the outcome of one message; false: it is to be put back.
+func (c *consumer) ends(m *message, st *wire.State, now int64) bool {
+	switch st.Kind {
+	case wire.CodeAccepted:
+		c.c.b.finish(m, Accepted, now)
+	case wire.CodeRejected:
+		c.c.b.finish(m, Rejected, now)
+	default: // released, modified; a delivery settled without an outcome had none
+		if st.DeliveryFailed {
+			m.rec.Failed++
+		}
+		if st.UndeliverableHere {
+			m.excluded = append(m.excluded, c)
+		}
+		return false
+	}
+	return true
 }
 
 // requeue puts messages back where they were: at the front, in their order.
@@ -98,10 +127,19 @@ func (c *consumer) requeue(ms []*message) {
 	c.c.b.dirtyStore(c.st)
 }
 
-// leave ends a consumer. On a queue its unsettled messages are available to others,
-// each with one failed attempt more; a subscriber's are dropped with it.
-func (c *consumer) leave(now int64) {
+// leave ends a consumer. Its unsettled messages are available to others, each with
+// one failed attempt more; those of a subscription that ends are dropped with it.
+// closed says that the client has detached it for good.
+func (c *consumer) leave(now int64, closed bool) {
 	s, b := c.st, c.c.b
+	if i := slices.Index(s.browsers, c); i >= 0 {
+		s.browsers = slices.Delete(s.browsers, i, i+1)
+		c.unsettled.TakeIf(func(_ int64, m *message) bool {
+			c.c.bytes -= int64(m.rec.Size)
+			return true
+		})
+		return
+	}
 	i := slices.Index(s.consumers, c)
 	if i < 0 {
 		return
@@ -114,21 +152,20 @@ func (c *consumer) leave(now int64) {
 		s.next %= len(s.consumers)
 	}
 	var held []*message
-	c.unsettled.All(func(_ int64, m *message) { held = append(held, m) })
+	c.unsettled.All(func(_ int64, m *message) {
+		held = append(held, m)
+		c.release(m)
+	})
 	c.unsettled = endpoint.Outstanding[*message]{}
-	if !s.node.topic {
+	if !s.node.topic || len(s.consumers) > 0 || s.durable && !closed {
 		for _, m := range held {
 			m.rec.Failed++
 		}
 		c.requeue(held)
 		return
 	}
-	s.node.stores = slices.DeleteFunc(s.node.stores, func(o *store) bool { return o == s })
 	for _, m := range held {
 		b.finish(m, Dropped, now)
 	}
-	for s.ready.n > 0 {
-		b.finish(s.ready.remove(0), Dropped, now)
-	}
-	s.node.water()
+	s.end(now)
 }

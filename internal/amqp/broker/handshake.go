@@ -128,6 +128,7 @@ func (c *conn) open() error {
 		return err
 	}
 	c.b.mu.Lock()
+	c.container = o.ContainerID
 	c.ep.SetPeer(&o)
 	c.b.mu.Unlock()
 	return c.nc.SetDeadline(time.Time{})

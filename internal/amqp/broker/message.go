@@ -15,6 +15,7 @@ type message struct {
 	hasHeader bool
 	header    wire.Header
 	format    uint32
+	txn       *txn        // committed, and it waits for this message's service; nil: none
 	expires   int64       // instant; 0: never
 	excluded  []*consumer // told us that it is undeliverable there
 }
@@ -40,7 +41,7 @@ func (b *Broker) blank() *message {
 // recycle keeps a message that is finished. The copies of a topic share their
 // bytes and are left to the garbage collector.
 func (b *Broker) recycle(m *message) {
-	if m.node.topic || len(b.pool) >= maxPooled || cap(m.rec.Message) > maxPooledSize {
+	if m.node == nil || m.node.topic || len(b.pool) >= maxPooled || cap(m.rec.Message) > maxPooledSize {
 		return
 	}
 	*m = message{rec: Record{Message: m.rec.Message[:0]}}

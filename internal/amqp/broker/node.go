@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
 )
@@ -24,8 +26,11 @@ type node struct {
 // store holds messages that have departed and their consumers.
 type store struct {
 	node      *node
+	key       string // of a subscription that several links have, or have in turn; "" of others
+	durable   bool   // it is kept without links
 	ready     fifo
 	consumers []*consumer
+	browsers  []*consumer
 	next      int // whose turn it is
 	dirty     bool
 }
@@ -77,6 +82,10 @@ func (n *node) run(now int64) {
 
 func (n *node) depart(m *message, now int64) {
 	m.rec.Departure = now
+	if m.txn != nil {
+		m.txn.departed()
+		m.txn = nil
+	}
 	if !m.settled {
 		m.from.l.Settle(m.no, m.no, wire.StateOf(wire.CodeAccepted))
 		m.rec.Acked = now
@@ -142,6 +151,9 @@ func (s *store) dispatch(now int64) {
 		s.node.schedule(thaw)
 		return
 	}
+	for _, c := range s.browsers {
+		c.browsed(now)
+	}
 	for i := 0; i < s.ready.n; {
 		m := s.ready.at(i)
 		if m.expires != 0 && now >= m.expires {
@@ -158,7 +170,13 @@ func (s *store) dispatch(now int64) {
 			i = s.ready.n
 		}
 	}
-	for _, c := range s.consumers {
+	s.answerDrains()
+	s.node.water()
+}
+
+// answerDrains gives back the credit that nothing is there for.
+func (s *store) answerDrains() {
+	for _, c := range slices.Concat(s.consumers, s.browsers) {
 		// What is left is not for c, unless it only waits for the peer to read.
 		if c.drain && (s.ready.n == 0 || c.l.CanSend() != endpoint.WaitSession && !c.c.choked) {
 			c.drain = false
@@ -166,7 +184,6 @@ func (s *store) dispatch(now int64) {
 			s.node.b.touch(c.c)
 		}
 	}
-	s.node.water()
 }
 
 // choose picks the next consumer in turn that can take m.

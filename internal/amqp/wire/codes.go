@@ -191,6 +191,8 @@ const (
 	CondNotImplemented      Symbol = "amqp:not-implemented"
 	CondResourceDeleted     Symbol = "amqp:resource-deleted"
 	CondIllegalState        Symbol = "amqp:illegal-state"
+	CondResourceLocked      Symbol = "amqp:resource-locked"
+	CondPreconditionFailed  Symbol = "amqp:precondition-failed"
 	CondConnectionForced    Symbol = "amqp:connection:forced"
 	CondFramingError        Symbol = "amqp:connection:framing-error"
 	CondWindowViolation     Symbol = "amqp:session:window-violation"

@@ -28,21 +28,34 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 func TestMain(m *testing.M) {
 	programs := map[string]func(){}
 	for name, construct := range commands() {
-		programs[name] = func() { os.Exit(cli.Main(construct)) }
+		programs[name] = func() {
+			withClient(name)
+			os.Exit(cli.Main(construct))
+		}
 	}
 	testscript.Main(m, programs)
 }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	runScripts(t, "", files)
+}
+
+// runScripts runs scripts with a client; "" is the programs' own choice.
+func runScripts(t *testing.T, client string, files []string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
 		Setup: func(env *testscript.Env) error {
 			env.Values[cutterKey("cutters")] = &sync.Map{}
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv(clientVariable, client)
 			// The scripts of the repository are run too.
 			root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 			env.Setenv("REPO", root)
@@ -59,6 +72,8 @@ func TestScripts(t *testing.T) {
 			"dumpparquet": dumpParquet,
 			"cutter":      startCutter,
 			"cut":         cutConnections,
+			"gone":        waitForEnd,
+			"agrees":      checkAgreement,
 		},
 	})
 }

@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -46,6 +48,16 @@ func waitForLine(ts *testscript.TestScript, neg bool, args []string) {
 		text, err := os.ReadFile(path)
 		return err == nil && re.Match(text)
 	})
+}
+
+// waitForEnd is the script command gone PID: it waits until a process has ended.
+func waitForEnd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone PID")
+	}
+	pid, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	eventually(ts, "the end of process "+args[0], func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 }
 
 // startBroker starts perf-broker in a process of its own until the end of the script.

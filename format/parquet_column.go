@@ -30,7 +30,7 @@ type columnWriter struct {
 	i64    []int64
 	i32    []int32 // int32 values, or local dictionary codes
 	bits   []uint8 // booleans
-	levels []uint8 // 1 = there is a value; nullable columns only
+	levels []uint8 // 1 = there is a value; nullable columns only, of pages where some are NULL and some not
 	rows   int     // rows of the page
 	nulls  int     // NULLs among them
 
@@ -100,44 +100,100 @@ func addInts[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (row i
 	if len(src) == 0 {
 		return 0, nil
 	}
-	before := len(*dst)
-	if w.nullable {
-		w.nulls += addNullable(w, dst, src, null)
-	} else {
+	lo, hi := bounds(src)
+	switch { // null is the smallest number
+	case lo != null:
+		w.addLevels(1, len(src))
 		*dst = append(*dst, src...)
-	}
-	added := (*dst)[before:]
-	if len(added) == 0 {
-		return 0, nil
-	}
-	lo, hi := added[0], added[0]
-	for _, v := range added {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	if lo == null {
+	case !w.nullable:
 		return slices.Index(src, null), errNullRequired
+	case hi == null:
+		w.addLevels(0, len(src))
+		return 0, nil
+	default:
+		added := addNullable(w, dst, src, null)
+		lo, hi = bounds(added)
 	}
 	w.bound(int64(lo), int64(hi))
 	return 0, nil
 }
 
+// bounds returns the smallest and the largest value. Four at a time depend less
+// on one another.
+func bounds[T int32 | int64](s []T) (lo, hi T) {
+	lo, hi = s[0], s[0]
+	l, h := [4]T{lo, lo, lo, lo}, [4]T{hi, hi, hi, hi}
+	for ; len(s) >= 4; s = s[4:] {
+		l[0], h[0] = min(l[0], s[0]), max(h[0], s[0])
+		l[1], h[1] = min(l[1], s[1]), max(h[1], s[1])
+		l[2], h[2] = min(l[2], s[2]), max(h[2], s[2])
+		l[3], h[3] = min(l[3], s[3]), max(h[3], s[3])
+	}
+	for _, v := range s {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return min(lo, l[0], l[1], l[2], l[3]), max(hi, h[0], h[1], h[2], h[3])
+}
+
+// addLevels notes n rows that all have a value (1) or are all NULL (0).
+func (w *columnWriter) addLevels(v uint8, n int) {
+	if !w.nullable {
+		return
+	}
+	uniform := len(w.levels) == 0
+	before := w.rows - n // add has counted the rows
+	if v == 0 {
+		if uniform && w.nulls == before {
+			w.nulls += n
+			return
+		}
+		w.spell(before)
+		w.nulls += n
+	} else {
+		if uniform && w.nulls == 0 {
+			return
+		}
+		w.spell(before)
+	}
+	for range n {
+		w.levels = append(w.levels, v)
+	}
+}
+
+// spell writes the levels of the rows so far out, which were uniform until now.
+func (w *columnWriter) spell(rows int) {
+	if len(w.levels) > 0 {
+		return
+	}
+	var v uint8
+	if w.nulls == 0 {
+		v = 1
+	}
+	for range rows {
+		w.levels = append(w.levels, v)
+	}
+}
+
 // addNullable appends the values that are not NULL, and the levels of all.
-func addNullable[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (nulls int) {
-	d := slices.Grow(*dst, len(src))
-	d = d[:len(*dst)+len(src)]
-	k := len(*dst)
+func addNullable[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (added []T) {
+	w.spell(w.rows - len(src))
+	before := len(*dst)
+	d := slices.Grow(*dst, len(src))[:before+len(src)]
+	levels := slices.Grow(w.levels, len(src))
+	k := before
 	for _, v := range src {
 		d[k] = v
 		var there uint8
 		if v != null {
 			there = 1
 		}
-		w.levels = append(w.levels, there)
+		levels = append(levels, there)
 		k += int(there)
 	}
-	nulls = len(d) - k
+	w.levels = levels
+	w.nulls += len(d) - k
 	*dst = d[:k]
-	return nulls
+	return d[before:k]
 }
 
 func (w *columnWriter) addBools(src []bool) {
@@ -153,22 +209,29 @@ func (w *columnWriter) addBools(src []bool) {
 
 func (w *columnWriter) addStrings(s *Strings, from, to int) (row int, err error) {
 	w.dict.use(s.Values)
-	for i, c := range s.Codes[from:to] {
-		if c < 0 {
-			if !w.nullable {
-				return i, errNullRequired
+	codes := s.Codes[from:to]
+	w.rows -= len(codes) // counted run by run
+	for i := 0; i < len(codes); {
+		c, n := codes[i], i+1
+		for n < len(codes) && codes[n] == c {
+			n++
+		}
+		w.rows += n - i
+		switch {
+		case c >= 0 && int(c) < len(s.Values):
+			w.addLevels(1, n-i)
+			code := w.dict.codes(c, n-i)
+			for range n - i {
+				w.i32 = append(w.i32, code)
 			}
-			w.nulls++
-			w.levels = append(w.levels, 0)
-			continue
-		}
-		if int(c) >= len(s.Values) {
+		case c >= 0:
 			return i, fmt.Errorf("code %d, the dictionary has %d values", c, len(s.Values))
+		case !w.nullable:
+			return i, errNullRequired
+		default:
+			w.addLevels(0, n-i)
 		}
-		if w.nullable {
-			w.levels = append(w.levels, 1)
-		}
-		w.i32 = append(w.i32, w.dict.code(c))
+		i = n
 	}
 	return 0, nil
 }
@@ -225,8 +288,12 @@ func (w *columnWriter) encodeValues(dst []byte) ([]byte, pq.Encoding) {
 }
 
 func (w *columnWriter) encodeLevels() []byte {
-	if w.nulls == 0 {
-		return append(binary.AppendUvarint(nil, uint64(w.rows)<<1), 1) // one run
+	if len(w.levels) == 0 { // one run
+		var v byte
+		if w.nulls == 0 {
+			v = 1
+		}
+		return append(binary.AppendUvarint(nil, uint64(w.rows)<<1), v)
 	}
 	b, _ := (&rle.Encoding{BitWidth: 1}).EncodeLevels(nil, w.levels)
 	return b

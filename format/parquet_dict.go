@@ -40,15 +40,15 @@ func (d *stringDict) use(source []string) {
 	}
 }
 
-// code returns the row group's code of the source's code c.
-func (d *stringDict) code(c int32) int32 {
+// codes returns the row group's code of the source's code c, for n rows.
+func (d *stringDict) codes(c int32, n int) int32 {
 	g := d.remap[c]
 	if g < 0 {
 		g = d.global(d.source[c])
 		d.remap[c] = g
 	}
 	if g == d.other {
-		d.overflow++
+		d.overflow += int64(n)
 	}
 	l := d.local[g]
 	if l < 0 {

@@ -40,6 +40,7 @@ type options struct {
 	connections int
 	foreign     cli.Enum
 	readyFile   string
+	clockListen string
 }
 
 const long = `perf-recv receives from an AMQP 1.0 broker and logs every delivery: whose
@@ -95,7 +96,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.IntVar(&o.connections, "connections", 0, "connections that the consumers share (default one each)")
 		fs.Var(&o.foreign, "foreign", "messages without a stamp of perf-send: stop (give back, exit 1), release (give back at the end), accept (remove)")
 		fs.DurationVar(&o.warmup, "warmup", 0, "leave so much after the first message out of the SUMMARY, never out of the log")
-		fs.StringVar(&o.readyFile, "ready-file", "", "create this file once all consumers are attached; removed at the end")
+		fs.StringVar(&o.readyFile, "ready-file", "", "create this file once all consumers are attached, with the URL in its first line; removed at the end")
 	})
 	o.consumer.register(cmd)
 	o.link.register(cmd)
@@ -103,6 +104,9 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")
 		o.live.Register(fs, env)
+	})
+	cli.Group(cmd, "Clock", func(fs *pflag.FlagSet) {
+		fs.StringVar(&o.clockListen, "clock-listen", "", "answer the clock probes of perf-send --clock-peer at `HOST:PORT`, UDP and TCP; the token that they need is the last word in the ready file's second line")
 	})
 	o.watch.Register(cmd)
 	o.conn.Register(cmd, env)

@@ -15,6 +15,9 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := o.validate(fs, r); err != nil {
 		return nil, err
 	}
+	if err := o.validateClock(fs.Changed); err != nil {
+		return nil, err
+	}
 	if err := o.link.validate(fs.Changed, o, addresses); err != nil {
 		return nil, err
 	}

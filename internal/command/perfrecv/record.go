@@ -37,6 +37,7 @@ type config struct {
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
 	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
+	ClockListen string   `json:"clock_listen,omitempty"`
 	linkConfig
 	consumerConfig
 }
@@ -49,6 +50,9 @@ func (r *run) config() config {
 		linkConfig: r.linkConfig(), consumerConfig: r.consumerConfig(),
 		StartNS: r.clock.Now(), Run: r.runID, Foreign: o.foreign.String(), URL: r.link.URL.String(), Hostname: r.link.Hostname,
 		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
+	}
+	if r.probes != nil {
+		c.ClockListen = r.probes.Address()
 	}
 	for i := range r.addresses {
 		c.Attached = append(c.Attached, r.seats[i].link.Address().Text)
@@ -130,6 +134,9 @@ func (r *run) finish(t *totals) error {
 	reason, stopError := r.group.Reason()
 	if err := r.watch.Stop(); err != nil {
 		r.rec.Event(recorder.Event{At: t.stopped, Kind: "error", Connection: format.Null32, Text: err.Error()})
+	}
+	if e, ok := r.clockEvent(); ok {
+		r.rec.Event(e)
 	}
 	r.rec.Event(recorder.Event{At: t.stopped, Kind: "stop", Connection: format.Null32, Text: reason})
 	last := format.Meta{}

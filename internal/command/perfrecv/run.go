@@ -2,10 +2,7 @@ package perfrecv
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +12,7 @@ import (
 	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/load/events"
+	"amqpperf/internal/load/probe"
 	"amqpperf/internal/load/recorder"
 	"amqpperf/timestamp"
 )
@@ -45,6 +43,8 @@ type run struct {
 	sessions    *connect.Sessions
 	begun       atomic.Bool // the first credit is granted: --start-delay is over
 
+	probes *probe.Server // nil without --clock-listen
+	token  probe.Token   // of its questions
 	target connect.Target
 	conns  []*link.Conn
 	lines  *connect.Lines // of conns, and what takes their places
@@ -74,7 +74,11 @@ func (r *run) run(ctx context.Context) error {
 	}, r.consumers)
 	interrupted, release := r.env.Interruptible(ctx)
 	defer release()
+	if err := r.listenClock(); err != nil {
+		return err
+	}
 	defer r.disconnect()
+	defer r.closeClock()
 	if err := r.connect(interrupted); err != nil {
 		r.failure = err
 		return err
@@ -110,21 +114,4 @@ func (r *run) receive() *totals {
 	close(done)
 	others.Wait()
 	return t
-}
-
-// writeReady tells others that everything is attached.
-func (r *run) writeReady() (remove func(), err error) {
-	name := r.o.readyFile
-	if name == "" {
-		return func() {}, nil
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return func() {}, fmt.Errorf("--ready-file: %w", err)
-	}
-	_, err = fmt.Fprintln(f, r.link.URL.String())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return func() {}, fmt.Errorf("--ready-file: %w", err)
-	}
-	return func() { _ = os.Remove(name) }, nil // it may be gone already
 }

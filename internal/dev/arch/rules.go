@@ -48,9 +48,11 @@ func arrows() []arrow {
 		{"internal/load/schedule", []string{}},
 		{"internal/load/**", []string{"internal/load/**", "internal/amqp"}},
 		{"internal/analysis/**", []string{"internal/analysis/**"}},
+		// It starts the other programs as processes, and so needs nothing of what they are made of.
+		{"internal/experiment/**", []string{"internal/experiment/**"}},
 		// What the commands that load a broker share.
-		{"internal/command/connect", []string{"internal/cli", "internal/load/watch", "internal/amqp", "internal/amqp/link"}},
-		{"internal/command/*", []string{"internal/cli", "internal/command/connect", "internal/load/**", "internal/analysis/**", "internal/amqp/**"}},
+		{"internal/command/connect", []string{"internal/cli", "internal/load/watch", "internal/load/probe", "internal/load/recorder", "internal/amqp", "internal/amqp/link"}},
+		{"internal/command/*", []string{"internal/cli", "internal/command/connect", "internal/load/**", "internal/analysis/**", "internal/amqp/**", "internal/experiment/**"}},
 		{"cmd/*", []string{"internal/command/*", "internal/cli"}},
 		{"internal/dev/**", []string{"**"}},
 	}
@@ -85,6 +87,7 @@ func libraries() []library {
 		{"gonum.org/v1/gonum", []string{"internal/analysis/stats"}},
 		{"golang.org/x/perf", []string{"internal/analysis/stats"}},
 		{"github.com/shirou/gopsutil", []string{"internal/load/watch"}},
+		{"github.com/goccy/go-yaml", []string{"internal/experiment/scenario"}},
 		{"github.com/spf13/cobra", []string{"internal/cli", "internal/command/*", "internal/dev/gendocs"}},
 		{"github.com/spf13/pflag", []string{"internal/cli", "internal/command/*", "internal/dev/gendocs"}},
 		{"github.com/vbauerster/mpb", []string{"internal/cli"}},
@@ -113,6 +116,7 @@ func absent() map[string][]string {
 		"cmd/perf-broker": {"gonum.org/v1/plot", "github.com/spf13/cobra/doc", "github.com/Azure/go-amqp", "testing"},
 		"cmd/perf-merge":  {"gonum.org/v1/plot", "github.com/Azure/go-amqp", "github.com/spf13/cobra/doc", "testing"},
 		"cmd/perf-report": {"github.com/Azure/go-amqp", "github.com/spf13/cobra/doc", "testing"},
+		"cmd/perf-run":    {"gonum.org/v1/plot", "github.com/Azure/go-amqp", "github.com/spf13/cobra/doc", "testing"},
 	}
 }
 

@@ -1,0 +1,113 @@
+package index
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"amqpperf/internal/units"
+)
+
+// report is what the index needs of a report/1 of perf-report; see its documentation.
+type report struct {
+	Schema string `json:"schema"`
+	Loop   string `json:"loop"`
+	Counts struct {
+		Intended, Sent, Accepted, Unsent, Received, Lost, Unknown, Presettled int64
+	} `json:"counts"`
+	Rates struct {
+		Offered  *float64 `json:"offered_per_s"`
+		Sent     *float64 `json:"sent_per_s"`
+		Acked    *float64 `json:"acked_per_s"`
+		Received *float64 `json:"received_per_s"`
+		Clients  []struct {
+			Name string   `json:"name"`
+			PerS *float64 `json:"per_s"`
+		} `json:"clients"`
+	} `json:"rates"`
+	Metrics map[string]struct {
+		Quantiles map[string]quantile `json:"quantiles"`
+	} `json:"metrics"`
+	Limits []struct {
+		Side     string   `json:"side"` // sending or receiving
+		Held     string   `json:"held"`
+		Messages *float64 `json:"messages"`
+		Bytes    *float64 `json:"bytes"`
+	} `json:"limits"`
+	Overload *json.RawMessage `json:"overload"`
+	Checks   []struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	} `json:"checks"`
+	Findings []string `json:"findings"`
+	Config   struct {
+		Product string `json:"peer_product"`
+		Version string `json:"peer_version"`
+	} `json:"config"`
+}
+
+type quantile struct {
+	Value    *int64 `json:"value_ns"`
+	Observed *int64 `json:"observed_ns"`
+	Status   string `json:"status"`
+}
+
+// readReport reads report.json of a run; nil without an error if there is none.
+func readReport(file string) (*report, error) {
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil, nil //nolint:nilnil // a run without a report is not an error
+	}
+	if err != nil {
+		return nil, err
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if r.Schema != "report/1" {
+		return nil, fmt.Errorf("%s: schema %q, not report/1", file, r.Schema)
+	}
+	return &r, nil
+}
+
+// latency prints a quantile as perf-report does: what must not be relied on in parentheses.
+func (r *report) latency(metric, p string) string {
+	q, ok := r.Metrics[metric].Quantiles[p]
+	switch {
+	case !ok || q.Value == nil && q.Observed == nil && q.Status != "infinite":
+		return ""
+	case q.Status == "infinite":
+		return "∞"
+	case q.Value == nil:
+		return "(" + units.Latency(*q.Observed) + ")"
+	case q.Status == "nonstationary":
+		return units.Latency(*q.Value) + " *"
+	}
+	return units.Latency(*q.Value)
+}
+
+func rate(v *float64) string {
+	switch {
+	case v == nil:
+		return ""
+	case *v < 100:
+		return fmt.Sprintf("%.3g", *v)
+	}
+	return units.Thousands(int64(*v + 0.5))
+}
+
+// Overloaded reports whether the run of report.json was one whose rate was not
+// reached or not kept up with: such a run has not held its rate, whatever its gate.
+func Overloaded(file string) (bool, error) {
+	r, err := readReport(file)
+	if err != nil || r == nil {
+		return true, err
+	}
+	for _, c := range r.Checks {
+		if c.ID == "C2" && c.Status == "fail" {
+			return true, nil
+		}
+	}
+	return r.Overload != nil || r.Counts.Unsent > 0, nil
+}

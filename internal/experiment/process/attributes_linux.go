@@ -1,0 +1,9 @@
+package process
+
+import "syscall"
+
+// attributes put a program into a group of its own, so that ^C reaches it only by
+// way of perf-run, and end it if perf-run is killed.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}

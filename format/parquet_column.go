@@ -122,17 +122,17 @@ func addInts[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (row i
 // on one another.
 func bounds[T int32 | int64](s []T) (lo, hi T) {
 	lo, hi = s[0], s[0]
-	l, h := [4]T{lo, lo, lo, lo}, [4]T{hi, hi, hi, hi}
+	l1, h1, l2, h2, l3, h3 := lo, hi, lo, hi, lo, hi
 	for ; len(s) >= 4; s = s[4:] {
-		l[0], h[0] = min(l[0], s[0]), max(h[0], s[0])
-		l[1], h[1] = min(l[1], s[1]), max(h[1], s[1])
-		l[2], h[2] = min(l[2], s[2]), max(h[2], s[2])
-		l[3], h[3] = min(l[3], s[3]), max(h[3], s[3])
+		lo, hi = min(lo, s[0]), max(hi, s[0])
+		l1, h1 = min(l1, s[1]), max(h1, s[1])
+		l2, h2 = min(l2, s[2]), max(h2, s[2])
+		l3, h3 = min(l3, s[3]), max(h3, s[3])
 	}
 	for _, v := range s {
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	return min(lo, l[0], l[1], l[2], l[3]), max(hi, h[0], h[1], h[2], h[3])
+	return min(lo, l1, l2, l3), max(hi, h1, h2, h3)
 }
 
 // addLevels notes n rows that all have a value (1) or are all NULL (0).

@@ -211,26 +211,15 @@ func (s *parquetSource) checkRequired(cols []any, n int) error {
 		at := -1
 		switch v := cols[i].(type) {
 		case *[]int64:
-			at = indexNull(*v, Null)
+			at = slices.Index(*v, Null)
 		case *[]int32:
-			at = indexNull(*v, Null32)
+			at = slices.Index(*v, Null32)
 		}
 		if at >= 0 {
 			return &RowError{Row: s.row - int64(n-at), Column: r.def.Name, Msg: "the smallest number stands for NULL"}
 		}
 	}
 	return nil
-}
-
-// indexNull returns the first place of NULL, the smallest number, −1 without any.
-func indexNull[T int32 | int64](s []T, null T) int {
-	if len(s) == 0 {
-		return -1
-	}
-	if lo, _ := bounds(s); lo != null {
-		return -1
-	}
-	return slices.Index(s, null)
 }
 
 // table decodes a side table: base64 of a Parquet file.

@@ -22,11 +22,12 @@ type lane struct {
 	tracks []track
 	hint   int // the track of the last look-up
 
-	last       position // while send logs are scanned
-	met        bool     // by the scan of a log
-	block      int64    // of the last message without a send log
-	blockKnown bool
-	orphans    int32 // and the chunk that it is in
+	last        position // while send logs are scanned
+	met         *sendLog // whose scan met it
+	destination int32    // code of the last row's in that log
+	block       int64    // of the last message without a send log
+	blockKnown  bool
+	orphans     int32 // and the chunk that it is in
 }
 
 // span says that the rows from (seq, attempt) on are in a chunk.

@@ -93,6 +93,11 @@ func (o *output) sendSide(w *work, b *format.Merged, rows []int32) {
 	} else {
 		fillWith(o.shift, shift)
 	}
+	from := straight(rows)
+	if from >= 0 {
+		o.copySide(w, b, int(from), shift)
+		return
+	}
 	gather(b.Sender, s.Sender, rows)
 	gather(b.Producer, s.Producer, rows)
 	gather(b.Seq, s.Seq, rows)
@@ -169,29 +174,62 @@ func (o *output) noArrival(w *work, b *format.Merged, at, k int) {
 	b.Reordered[k] = false
 }
 
+// copySide is sendSide for rows that follow one another.
+func (o *output) copySide(w *work, b *format.Merged, from int, shift int64) {
+	s, c := w.b, &w.log.codes
+	copy(b.Sender, s.Sender[from:])
+	copy(b.Producer, s.Producer[from:])
+	copy(b.Seq, s.Seq[from:])
+	copy(b.Attempt, s.Attempt[from:])
+	copy(b.Size, s.Size[from:])
+	copy(b.Connection, s.Connection[from:])
+	for _, column := range [4]struct{ dst, src []int64 }{{b.Intended, s.Intended}, {b.Ready, s.Ready}, {b.Sent, s.Sent}, {b.Acked, s.Acked}} {
+		copy(column.dst, column.src[from:])
+		if w.log.clock.constant && shift == 0 {
+			continue
+		}
+		for k, v := range column.dst {
+			if v != format.Null {
+				column.dst[k] = v + o.shift[k]
+			}
+		}
+	}
+	copyCodes(b.Run.Codes, s.Run.Codes[from:], c.run)
+	copyCodes(b.Destination.Codes, s.Destination.Codes[from:], c.destination)
+	copyCodes(b.Outcome.Codes, s.Outcome.Codes[from:], c.outcome)
+	copyCodes(b.Wait.Codes, s.Wait.Codes[from:], c.wait)
+	copyCodes(b.Error.Codes, s.Error.Codes[from:], c.err)
+}
+
+func copyCodes(dst, src, codes []int32) {
+	for k := range dst {
+		c := src[k]
+		if c >= 0 {
+			c = codes[c]
+		}
+		dst[k] = c
+	}
+}
+
 // gather copies values of the rows; those of a row below 0 are any.
 func gather[T int32 | int64](dst, src []T, rows []int32) {
-	if straight(rows) {
-		copy(dst, src[rows[0]:])
-		return
-	}
 	for k, i := range rows {
 		dst[k] = src[max(i, 0)]
 	}
 }
 
-// straight reports whether the rows follow one another.
-func straight(rows []int32) bool {
+// straight returns the first of rows that follow one another, −1 for others.
+func straight(rows []int32) int32 {
 	n := len(rows)
 	if n == 0 || rows[0] < 0 || int(rows[n-1]-rows[0]) != n-1 {
-		return false
+		return -1
 	}
 	for k, i := range rows {
 		if i != rows[0]+int32(k) {
-			return false
+			return -1
 		}
 	}
-	return true
+	return rows[0]
 }
 
 func gatherMoved(dst, src []int64, rows []int32, shift []int64) {

@@ -120,6 +120,7 @@ func (l *recvLog) classify(j *Joiner) (other, returned int64) {
 	for len(in.result) < len(b.Outcome.Values) {
 		in.result = append(in.result, intern(&j.results, b.Outcome.Values[len(in.result)]))
 	}
+	var destination, subscription, sub int32 = -1, -2, -1
 	for i, seq := range b.Seq {
 		if b.Run.Codes[i] != run {
 			other++
@@ -136,7 +137,11 @@ func (l *recvLog) classify(j *Joiner) (other, returned int64) {
 		p := j.found.lanes.of(b.Sender[i], b.Producer[i])
 		lane := j.found.lanes.list[p]
 		in.lane[i] = p
-		in.sub[i] = l.cache.of(j.subs, b, i)
+		if b.Destination.Codes[i] != destination || b.Subscription.Codes[i] != subscription {
+			destination, subscription = b.Destination.Codes[i], b.Subscription.Codes[i]
+			sub = l.cache.of(j.subs, b, i)
+		}
+		in.sub[i] = sub
 		if len(lane.spans) > 0 {
 			in.chunk[i] = lane.chunk(seq, b.Attempt[i])
 		} else {

@@ -43,7 +43,7 @@ func identities(log *format.Log) error {
 func (s *scan) all(rows *format.Log) error {
 	s.rows, s.runs, s.routed = 0, nil, map[route]bool{}
 	for _, l := range s.log.lanes {
-		l.spans, l.last, l.met = nil, position{}, false
+		l.spans, l.last, l.met = nil, position{}, nil
 	}
 	s.log.lanes = nil
 	a := readAhead(rows, &format.Send{}, &format.Send{})
@@ -82,16 +82,13 @@ func (s *scan) meetRuns(b *format.Send) int32 {
 
 func (s *scan) look(b *format.Send) error {
 	run := s.meetRuns(b)
-	var last int32 = -1
-	var destination int32 = -1
 	for i, seq := range b.Seq {
 		if b.Run.Codes[i] != run {
 			continue
 		}
 		n := s.found.lanes.of(b.Sender[i], b.Producer[i])
 		l := s.found.lanes.list[n]
-		if n != last || b.Destination.Codes[i] != destination {
-			last, destination = n, b.Destination.Codes[i]
+		if l.met != s.log || b.Destination.Codes[i] != l.destination {
 			if err := s.meet(n, l, b, i); err != nil {
 				return err
 			}
@@ -118,6 +115,7 @@ func (s *scan) look(b *format.Send) error {
 // meet notes a producer and where it sends to.
 func (s *scan) meet(n int32, l *lane, b *format.Send, i int) error {
 	code := b.Destination.Codes[i]
+	l.destination = code
 	if s.routed[route{n, code}] {
 		return nil
 	}
@@ -128,8 +126,8 @@ func (s *scan) meet(n int32, l *lane, b *format.Send, i int) error {
 	if len(s.log.lanes) == 0 || l.key.sender < s.log.lowest {
 		s.log.lowest = l.key.sender
 	}
-	if !l.met {
-		l.met = true
+	if l.met != s.log {
+		l.met, l.last = s.log, position{}
 		s.log.lanes = append(s.log.lanes, l)
 	}
 	destination := b.Destination.Values[code]

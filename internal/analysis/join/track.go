@@ -44,7 +44,10 @@ func (e *earliest) add(at, seq int64, p place) {
 	case e.known && at > e.at:
 		return
 	case !e.known || at < e.at:
-		*e = earliest{at: at, seq: seq, known: true, first: p}
+		e.at, e.seq, e.known, e.first = at, seq, true, p
+		if e.more != nil {
+			e.more = nil
+		}
 		return
 	case e.first.sameConsumer(&p):
 		e.first.row = min(e.first.row, p.row)

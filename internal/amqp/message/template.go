@@ -107,6 +107,16 @@ func (t Template) Constant() bool {
 	return len(t.parts) == 0 || len(t.parts) == 1 && t.parts[0].slot == literal
 }
 
+// Random reports whether something is drawn.
+func (t Template) Random() bool {
+	for i := range t.parts {
+		if t.parts[i].slot == randomSlot {
+			return true
+		}
+	}
+	return false
+}
+
 // constant returns the text of a constant template.
 func (t Template) constant() string {
 	if len(t.parts) == 0 {

@@ -104,3 +104,6 @@ func (w *Watch) Stop() error {
 	w.done.Wait()
 	return w.failed
 }
+
+// Reconnected watches a connection in the place of the one with its number.
+func (w *Watch) Reconnected(c *link.Conn) { w.Connections([]*link.Conn{c}) }

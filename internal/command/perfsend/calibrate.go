@@ -23,7 +23,10 @@ const calibrateFor = 2 * time.Second
 
 // needArgs wants addresses, but for --calibrate, which has targets of its own.
 func (o *options) needArgs(cmd *cobra.Command, args []string) error {
-	if !o.calibrate {
+	switch {
+	case o.shape.replay != "" && !o.calibrate:
+		return nil // to what was recorded
+	case !o.calibrate:
 		return cli.NeedArgs("ADDRESS")(cmd, args)
 	}
 	if len(args) > 0 {

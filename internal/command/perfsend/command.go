@@ -10,6 +10,7 @@ import (
 
 	"amqpperf/internal/cli"
 	"amqpperf/internal/command/connect"
+	"amqpperf/internal/load/produce/size"
 	"amqpperf/internal/units"
 )
 
@@ -24,21 +25,24 @@ type options struct {
 
 	watch connect.WatchFlags
 
-	rate        units.Rate
-	perProducer units.Rate
-	count       int64
-	duration    time.Duration
-	size        units.Size
-	maxPending  int
-	producers   int
-	connections int
-	warmup      time.Duration
-	drain       time.Duration
-	startAt     cli.StartAt
-	spin        cli.Enum
-	calibrate   bool
-	durable     bool
-	presettled  bool
+	shape     shapeFlags
+	body      bodyFlags
+	sections  sectionFlags
+	tx        txFlags
+	reconnect connect.Reconnect
+	resend    bool
+
+	count        int64
+	duration     time.Duration
+	maxPending   int
+	producers    int
+	destinations int
+	connections  int
+	warmup       time.Duration
+	drain        time.Duration
+	startAt      cli.StartAt
+	spin         cli.Enum
+	calibrate    bool
 }
 
 const long = `perf-send loads an AMQP 1.0 broker and logs every message: when it was
@@ -46,22 +50,28 @@ intended, ready, sent and acknowledged, what became of it and what it waited
 for. It computes nothing: perf-merge joins its log with those of perf-recv,
 perf-report makes the numbers and pictures.
 
-With --rate the messages are intended on a fixed schedule, whatever the broker
-does (open loop). Without, a message is intended whenever a slot of
---max-pending is free (closed loop): that measures the maximum rate, and its
-latencies are those of a tool that waits for the broker.
+With --rate, --schedule, --bursts or --replay the messages are intended at fixed
+instants, whatever the broker does (open loop). Without, a message is intended
+whenever a slot of --max-pending is free (closed loop): that measures the maximum
+rate, and its latencies are those of a tool that waits for the broker.
 
 An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
 
 const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a second for 30 seconds, into perf-send-TIME.parquet
+  perf-send -r 5k -s 300 --durable --tx 10 queue://bench   durable messages in transactions of ten
   perf-send -n 1M --max-pending 100 queue://bench   a million as fast as 100 in flight allow
+  perf-send --schedule 5k:30s,10k:30s,0:5s,1k-50k:60s queue://bench   steps, a pause, a ramp
+  perf-send --replay production.parquet --speed 2x queue://bench      the arrivals of a recording
   perf-send -r 30/m -o - queue://bench | perf-merge -f log - recv.parquet
   perf-send --calibrate                             what of a latency is this host's own
   perf-send -u amqps://user@host --tls-ca ca.pem --producers 10 -r 1k -d 1m topic://prices`
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
-	o := &options{size: 1024, spin: cli.NewEnum("when", spinNever, spinAuto, spinAlways, spinNever)}
+	o := &options{
+		shape: newShapeFlags(), body: bodyFlags{size: size.Fixed(1024)}, sections: newSectionFlags(),
+		spin: cli.NewEnum("when", spinNever, spinAuto, spinAlways, spinNever),
+	}
 	cmd := &cobra.Command{
 		Use:     "perf-send [flags] ADDRESS...",
 		Short:   "Load an AMQP 1.0 broker and log every message sent",
@@ -76,6 +86,9 @@ func New(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.shape.dryRun {
+				return r.dryRun(env.Stdout)
+			}
 			return r.run(cmd.Context())
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -87,24 +100,30 @@ func New(env *cli.Env) *cobra.Command {
 
 func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 	cli.Group(cmd, "Load", func(fs *pflag.FlagSet) {
-		fs.VarP(&o.rate, "rate", "r", "messages per second over all producers: 500, 30k, 0.5/s, 30/m, or max (closed loop)")
-		fs.Var(&o.perProducer, "rate-per-producer", "the same for each producer, instead of --rate")
+		fs.VarP(&o.shape.rate, "rate", "r", "messages per second over all producers: 500, 30k, 0.5/s, 30/m, or max (closed loop)")
 		fs.VarP((*units.Count)(&o.count), "count", "n", "number of messages over all producers, such as 10000 or 1M (default no limit)")
-		fs.Lookup("rate-per-producer").DefValue = ""
 		fs.DurationVarP(&o.duration, "duration", "d", 0, "how long messages are intended (default no limit)")
-		fs.VarP(&o.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB, 1MiB")
-		fs.IntVar(&o.maxPending, "max-pending", 1000, "messages of a producer without an answer at most")
+		fs.VarP(&o.body.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB; 100..4k (all equally often); lognormal(1k,2) (median, and the factor that two thirds are within)")
+		fs.IntVar(&o.maxPending, "max-pending", 1000, "messages of a producer without an answer at most; 0 is no limit but the broker's credit")
 		fs.IntVar(&o.producers, "producers", 1, "producers for each ADDRESS")
+		fs.IntVar(&o.destinations, "num-destinations", 0, "replace %d in each ADDRESS by 0, 1 … to that many `NUMBER`")
+		fs.Lookup("num-destinations").DefValue = ""
 		fs.IntVar(&o.connections, "connections", 0, "connections that the producers share (default one each)")
+		o.tx.register(fs)
 		fs.DurationVar(&o.warmup, "warmup", 0, "marks the first part of the run as warm-up: left out of SUMMARY and reports, never out of the log")
 		fs.DurationVar(&o.drain, "drain", 10*time.Second, "at the end, how long to go on sending what is due and waiting for answers")
 		fs.Var(&o.startAt, "start-at", "start at a TIME such as 2026-05-01T12:00:00Z, or +30s from now")
+		o.reconnect.Register(fs)
+		fs.BoolVar(&o.resend, "resend", false, "with --reconnect, send again what was under way when a connection was lost: at least once instead of at most once")
 		fs.Var(&o.spin, "spin", "busy-wait just before messages are due: auto (with 4 processors or more), always, never (default)")
 		fs.Lookup("spin").NoOptDefVal = spinAuto
 		fs.Lookup("spin").DefValue = ""
 		fs.BoolVar(&o.calibrate, "calibrate", false, "measure this host against targets that answer at once, keep the result for later logs, and exit")
-		fs.BoolVar(&o.durable, "durable", false, "durable messages")
-		fs.BoolVar(&o.presettled, "presettled", false, "send settled: nothing is acknowledged")
+	})
+	cli.Group(cmd, "Schedule", o.shape.register)
+	cli.Group(cmd, "Messages", func(fs *pflag.FlagSet) {
+		o.sections.register(fs)
+		o.body.register(fs)
 	})
 	cli.Group(cmd, "Log", func(fs *pflag.FlagSet) {
 		o.log.Register(fs, tool)

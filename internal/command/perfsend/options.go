@@ -2,62 +2,100 @@ package perfsend
 
 import (
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
-	"amqpperf/internal/load/schedule"
 	"amqpperf/timestamp"
 )
 
 // prepare checks everything that can be checked without a broker.
 func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*run, error) {
-	r := &run{env: env, o: o, addresses: addresses, producers: o.producers * len(addresses), runID: o.run.Run()}
+	r := &run{env: env, o: o, runID: o.run.Run()}
+	if r.runID == "" && o.shape.share.given() {
+		return nil, cli.Usagef("--share needs --run, the same everywhere")
+	}
 	if r.runID == "" {
 		r.runID = uuid.NewString()
 	}
-	if err := o.validate(fs, r); err != nil {
+	if err := o.validate(fs.Changed, r.runID); err != nil {
 		return nil, err
 	}
-	if err := o.live.Validate(); err != nil {
+	addresses, err := expand(addresses, o.destinations)
+	if err != nil {
 		return nil, err
 	}
-	for _, a := range addresses {
-		if err := link.CheckAddress(a); err != nil {
-			return nil, cli.Usagef("%w", err)
-		}
+	if r.seed = o.shape.seed.V; !o.shape.seed.given() {
+		r.seed = rand.Uint64()
 	}
-	if r.connections = o.connections; r.connections == 0 {
+	if r.planned, err = o.shape.plan(o, env, int64(o.producers*max(1, len(addresses))), r.seed); err != nil {
+		return nil, err
+	}
+	if r.layout, err = newLayout(r.planned, addresses, o.producers); err != nil {
+		return nil, err
+	}
+	if r.bodies, err = o.body.plan(r, r.planned, fs.Changed); err != nil {
+		return nil, err
+	}
+	if err := r.seeded(); err != nil {
+		return nil, err
+	}
+	r.stop = stopCount
+	if r.planned != nil {
+		r.stop = r.planned.stops(o)
+	}
+	if o.shape.dryRun {
+		return r, nil
+	}
+	return r, r.connectable()
+}
+
+// connectable checks what is about the connections, and the start.
+func (r *run) connectable() error {
+	o := r.o
+	switch {
+	case o.connections < 0 || o.connections > r.producers:
+		return cli.Usagef("--connections %d: 1 to the number of producers, %d", o.connections, r.producers)
+	case o.connections == 0:
 		r.connections = r.producers
+	default:
+		r.connections = o.connections
 	}
 	if err := cli.CheckFiles(r.connections); err != nil {
-		return nil, err
-	}
-	if err := r.plan(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.configure(); err != nil {
-		return nil, err
+		return err
 	}
 	now := r.clock.Time(r.clock.Now())
 	if at, asked := o.startAt.From(now); asked && at.Before(now) {
-		return nil, cli.Usagef("--start-at %s has passed", o.startAt.String())
+		return cli.Usagef("--start-at %s has passed", o.startAt.String())
 	}
-	return r, nil
+	return nil
+}
+
+// random reports whether anything is drawn.
+func (r *run) random() bool {
+	return r.bodies.random() || r.o.sections.random() || r.planned != nil && r.planned.spec.Random != ""
+}
+
+// seeded tells which seed was taken, and refuses one that nothing uses.
+func (r *run) seeded() error {
+	switch given := r.o.shape.seed.given(); {
+	case given && !r.random():
+		return cli.Usagef("--seed: there is nothing to draw: it goes with --arrivals poisson, --bursts, sizes such as 100..4k and {random:a|b}")
+	case !given && r.random() && !r.o.live.Quiet:
+		fmt.Fprintf(r.env.Stderr, "%s: --seed %d\n", tool, r.seed)
+	}
+	return nil
 }
 
 // validate reports flags that cannot be honoured or contradict each other.
-func (o *options) validate(fs *pflag.FlagSet, r *run) error {
-	given := fs.Changed
+func (o *options) validate(given func(string) bool, runID string) error {
 	switch {
-	case given("rate") && given("rate-per-producer"):
-		return cli.Usagef("--rate and --rate-per-producer contradict each other: give one")
-	case o.spin.String() != spinNever && o.rate.Max() && o.perProducer.Max():
-		return cli.Usagef("--spin is about messages that are due at a time: give --rate")
 	case given("count") && o.count < 1:
 		return cli.Usagef("-n %d: at least 1; leave it out for no limit", o.count)
 	case given("duration") && o.duration <= 0:
@@ -68,58 +106,35 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 		return cli.Usagef("--warmup %v: must not be negative", o.warmup)
 	case o.duration > 0 && o.warmup >= o.duration:
 		return cli.Usagef("--warmup %v leaves nothing of -d %v: the duration includes the warm-up", o.warmup, o.duration)
-	case o.maxPending < 1:
-		return cli.Usagef("--max-pending %d: at least 1", o.maxPending)
+	case o.maxPending < 0:
+		return cli.Usagef("--max-pending %d: at least 1, or 0 for no limit but the credit", o.maxPending)
 	case o.maxPending > 1<<24:
 		return cli.Usagef("--max-pending %d: at most %d", o.maxPending, 1<<24)
 	case o.producers < 1:
 		return cli.Usagef("--producers %d: at least 1", o.producers)
-	case o.connections < 0 || o.connections > r.producers:
-		return cli.Usagef("--connections %d: 1 to the number of producers, %d", o.connections, r.producers)
+	case given("num-destinations") && (o.destinations < 1 || o.destinations > 1_000_000):
+		return cli.Usagef("--num-destinations %d: 1 to 1000000", o.destinations)
+	case o.resend && !o.reconnect.Enabled():
+		return cli.Usagef("--resend is about --reconnect: give both")
+	case o.shape.share.given() && strings.HasPrefix(o.startAt.String(), "+"):
+		return cli.Usagef("--share and --start-at %s contradict each other: give the same TIME everywhere, such as 2026-05-01T12:00:00Z", o.startAt.String())
 	}
-	if err := timestamp.ValidRun(r.runID); err != nil {
+	if err := o.shape.validate(given); err != nil {
+		return err
+	}
+	if o.spin.String() != spinNever && !o.shape.paced() {
+		return cli.Usagef("--spin is about messages that are due at a time: give --rate")
+	}
+	if err := o.sections.validate(given); err != nil {
+		return err
+	}
+	if err := o.tx.validate(o, given); err != nil {
+		return err
+	}
+	if err := timestamp.ValidRun(runID); err != nil {
 		return cli.Usagef("--run: %w", err)
 	}
-	if least := timestamp.Size(r.runID); int(o.size) < least {
-		return cli.Usagef("-s %d: a body holds a stamp of %d bytes for this run: give -s %d or more", int64(o.size), least, least)
-	}
-	return nil
-}
-
-// plan makes the schedule, and how many messages each limit allows.
-func (r *run) plan() error {
-	o := r.o
-	rate := o.rate
-	if !o.perProducer.Max() {
-		rate = o.perProducer
-		if rate.Num > math.MaxInt64/int64(r.producers) {
-			return cli.Usagef("--rate-per-producer %v: too much for %d producers", rate, r.producers)
-		}
-		rate.Num *= int64(r.producers)
-	}
-	r.rate = rate
-	r.count = schedule.Unbounded
-	if o.count > 0 {
-		r.count = o.count
-	}
-	r.stop = stopCount
-	if rate.Max() {
-		return nil
-	}
-	if rate.PerSecond() > 1e9 {
-		return cli.Usagef("%v messages a second over all producers: at most 1G", rate)
-	}
-	s, err := schedule.NewConstant(rate.Num, rate.Den, r.count)
-	if err != nil {
-		return cli.Usagef("--rate: %w", err)
-	}
-	if o.duration > 0 {
-		if within := s.Within(int64(o.duration)); within < r.count {
-			s, r.stop = s.WithN(within), stopDuration
-		}
-	}
-	r.schedule = &s
-	return nil
+	return o.live.Validate()
 }
 
 // configure makes the configuration of the connections.
@@ -135,7 +150,7 @@ func (r *run) configure() error {
 
 // loop returns the value of the configuration's key.
 func (r *run) loop() string {
-	if r.schedule == nil {
+	if r.planned == nil {
 		return "closed"
 	}
 	return "open"
@@ -144,11 +159,11 @@ func (r *run) loop() string {
 // load names it for people: "5k/s over 2 producers".
 func (r *run) load() string {
 	what := fmt.Sprintf("as fast as %d in flight allow", r.o.maxPending)
-	if r.schedule != nil {
-		what = r.rate.String()
-		if !strings.Contains(what, "/") {
-			what += "/s"
-		}
+	switch {
+	case r.planned != nil:
+		what = r.planned.describe()
+	case r.o.maxPending == 0:
+		what = "as fast as the broker's credit allows"
 	}
 	if r.producers > 1 {
 		return fmt.Sprintf("%s over %d producers", what, r.producers)

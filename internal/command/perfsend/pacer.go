@@ -22,14 +22,14 @@ const (
 
 // newPacer makes the pacer of an open loop; the returned function frees its timer.
 func (r *run) newPacer() (release func(), err error) {
-	if r.schedule == nil {
+	if r.planned == nil {
 		return func() {}, nil
 	}
 	timer, err := newTimer(r.clock, r.spins())
 	if err != nil {
 		return nil, err
 	}
-	r.pacer = &pace.Pacer{Schedule: r.schedule, Clock: r.clock, Timer: timer}
+	r.pacer = &pace.Pacer{Schedule: r.planned.whole, Clock: r.clock, Timer: timer}
 	return func() { _ = timer.Close() }, nil // nothing was written to it
 }
 

@@ -330,7 +330,7 @@ func TestRefused(t *testing.T) {
 		{"-s 79 queue://a", 2, "-s 79: a body holds a stamp of 80 bytes"},
 		{"--run=abc -s 66 queue://a", 2, "give -s 67 or more"},
 		{"--run=a\x01 queue://a", 2, "control character"},
-		{"--max-pending 0 queue://a", 2, "--max-pending 0"},
+		{"--max-pending -1 queue://a", 2, "--max-pending -1"},
 		{"--producers 0 queue://a", 2, "--producers 0"},
 		{"--connections 2 queue://a", 2, "--connections 2: 1 to the number of producers, 1"},
 		{"--producers 1000000 queue://a", 2, "open files"},

@@ -12,52 +12,6 @@ import (
 	"amqpperf/internal/load/schedule"
 )
 
-// config is perf.config: what was done, with all defaults, and without secrets.
-type config struct {
-	Loop        string   `json:"loop"` // open or closed
-	Rate        string   `json:"rate"` // max, or messages per second over all producers
-	RateNum     int64    `json:"rate_num,omitempty"`
-	RateDen     int64    `json:"rate_den,omitempty"`
-	Count       int64    `json:"count,omitempty"`
-	DurationNS  int64    `json:"duration_ns,omitempty"`
-	Size        int64    `json:"size"`
-	MaxPending  int      `json:"max_pending"`
-	Addresses   []string `json:"addresses"`
-	Attached    []string `json:"attached"` // as they went into the attach frames
-	Producers   int      `json:"producers"`
-	Connections int      `json:"connections"`
-	WarmupNS    int64    `json:"warmup_ns"`
-	DrainNS     int64    `json:"drain_ns"`
-	StartNS     int64    `json:"start_ns"`
-	Durable     bool     `json:"durable"`
-	Presettled  bool     `json:"presettled"`
-	URL         string   `json:"url"`
-	Hostname    string   `json:"hostname,omitempty"`
-	PeerProduct string   `json:"peer_product,omitempty"`
-	PeerVersion string   `json:"peer_version,omitempty"`
-	Client      string   `json:"client"`
-	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
-	Timer       string   `json:"timer,omitempty"`
-}
-
-func (r *run) config() config {
-	o, peer := r.o, r.conns[0].Peer()
-	c := config{
-		Loop: r.loop(), Rate: r.rate.String(), RateNum: r.rate.Num, RateDen: r.rate.Den, Count: o.count,
-		DurationNS: int64(o.duration), Size: int64(o.size), MaxPending: o.maxPending, Addresses: r.addresses,
-		Producers: r.producers, Connections: r.connections, WarmupNS: int64(o.warmup), DrainNS: int64(o.drain),
-		StartNS: r.start, Durable: o.durable, Presettled: o.presettled, URL: r.link.URL.String(), Hostname: r.link.Hostname,
-		PeerProduct: peer.Product, PeerVersion: peer.Version, Client: o.conn.Client.String(), Watch: o.watch.List(),
-	}
-	for i := range r.addresses {
-		c.Attached = append(c.Attached, r.links[i].Address().Text)
-	}
-	if r.pacer != nil {
-		c.Timer = r.pacer.Timer.Precision()
-	}
-	return c
-}
-
 // record starts the log, with everything in it that is known by now.
 func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 	meta, err := cli.BaseMeta(tool, r.runID, r.clock, &r.o.run)
@@ -82,6 +36,7 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 	for k, l := range r.lanes {
 		l.to = rec.NewLane(r.list[k].Provisional)
 	}
+	r.recorder.Store(rec)
 	r.events.Attach(rec.Event)
 	r.sample(rec)
 	return rec, nil
@@ -92,13 +47,18 @@ func (r *run) sample(rec *recorder.Recorder[recorder.SendRow]) {
 	if !r.o.live.Quiet {
 		r.watch.Missing(r.env.Stderr, tool)
 	}
-	r.watch.Connections(r.conns)
-	for k, l := range r.links {
-		conn, size := int32(k%r.connections), int64(r.o.size)
-		r.watch.Of(conn, "credit_messages", func() int64 { return int64(l.Credit()) })
-		r.watch.Of(conn, "unsettled_messages", func() int64 { return int64(l.Pending()) })
-		r.watch.Of(conn, "unsettled_bytes", func() int64 { return int64(l.Pending()) * size })
-		r.watch.Of(conn, "window_messages", func() int64 { return int64(r.list[k].Free()) })
+	r.watch.Connections(r.lines.All())
+	for k := range r.links {
+		conn, l := int32(k%r.connections), &r.links[k]
+		r.watch.Of(conn, "credit_messages", func() int64 { return int64(l.Load().Credit()) })
+		r.watch.Of(conn, "unsettled_messages", func() int64 { return int64(l.Load().Pending()) })
+		if r.bodies.fixed() { // else nobody has added them up
+			size := r.bodies.dist.Max()
+			r.watch.Of(conn, "unsettled_bytes", func() int64 { return int64(l.Load().Pending()) * size })
+		}
+		if r.o.maxPending > 0 {
+			r.watch.Of(conn, "window_messages", func() int64 { return int64(r.list[k].Free()) })
+		}
 	}
 	r.watch.Start(rec.Sample)
 }
@@ -135,8 +95,8 @@ func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error 
 			return err
 		}
 		return errors.Join(failure, err)
-	case r.o.count > 0 && t.sum.Sent < r.expected():
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d of %d messages were sent", t.sum.Sent, r.expected())}
+	case r.o.count > 0 && t.sum.Sent-t.sum.Resent < r.expected():
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d of %d messages were sent", t.sum.Sent-t.sum.Resent, r.expected())}
 	case early && (r.o.count > 0 || r.o.duration > 0):
 		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the end")}
 	}
@@ -145,8 +105,8 @@ func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error 
 
 // expected returns how many messages -n asked for, or -d allowed of them.
 func (r *run) expected() int64 {
-	if r.schedule != nil && r.schedule.N() != schedule.Unbounded {
-		return r.schedule.N()
+	if r.planned != nil && r.planned.whole.N() != schedule.Unbounded {
+		return r.planned.whole.N()
 	}
 	if r.o.duration > 0 {
 		return 0 // closed loop: whichever comes first
@@ -160,6 +120,6 @@ func counters(s *live.Send) map[string]int64 {
 		"rows": s.Rows, "sent": s.Sent, "blocked": s.Blocked, "completed": s.Completed,
 		"accepted": s.Accepted, "rejected": s.Rejected, "released": s.Released, "modified": s.Modified,
 		"presettled": s.Presettled, "unsettled": s.Unsettled, "failed": s.Failed, "unsent": s.Unsent,
-		"stray_answers": s.Stray,
+		"stray_answers": s.Stray, "resent": s.Resent, "committed": s.Committed, "rolled_back": s.RolledBack,
 	}
 }

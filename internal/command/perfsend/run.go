@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"amqpperf/internal/amqp/link"
@@ -13,8 +14,7 @@ import (
 	"amqpperf/internal/load/events"
 	"amqpperf/internal/load/pace"
 	"amqpperf/internal/load/produce"
-	"amqpperf/internal/load/schedule"
-	"amqpperf/internal/units"
+	"amqpperf/internal/load/recorder"
 	"amqpperf/timestamp"
 )
 
@@ -26,39 +26,34 @@ const (
 	stopError    = "error"
 )
 
-// sender is what the command needs of a link, beside what a producer does.
-type sender interface {
-	produce.Link
-	Address() link.Address
-	MaxMessageSize() uint64 // bytes, 0 if there is no limit
-	Credit() int
-	Pending() int
-}
+// atomicSender is the present link of a producer.
+type atomicSender = atomic.Pointer[link.Sender]
 
 // run is one run of the command.
 type run struct {
+	*layout
 	env         *cli.Env
 	o           *options
-	addresses   []string
-	producers   int
+	planned     *planned // nil: closed loop
+	bodies      *bodies
+	seed        uint64 // of all that is drawn
 	connections int
 	runID       string
 	senderID    int32
-	rate        units.Rate
-	count       int64
-	schedule    *schedule.Constant // nil: closed loop
 	clock       *timestamp.Clock
 	link        link.Config
 	events      events.Log
 	watch       *connect.Watch
 
-	target connect.Target
-	conns  []*link.Conn
-	list   []*produce.Producer
-	links  []sender
-	lanes  []*lane
-	pacer  *pace.Pacer
-	start  int64
+	target   connect.Target
+	lines    *connect.Lines
+	sessions *connect.Sessions
+	list     []*produce.Producer
+	links    []atomicSender // of the producers, the present ones
+	lanes    []*lane
+	recorder atomic.Pointer[recorder.Recorder[recorder.SendRow]]
+	pacer    *pace.Pacer
+	start    int64
 
 	mu      sync.Mutex
 	stop    string // why the run will stop, or has
@@ -122,7 +117,7 @@ func (r *run) setStart() error {
 			return fmt.Errorf("--start-at %s passed %v ago, before all links were open: choose a later time",
 				r.o.startAt.String(), time.Duration(now-r.start).Round(time.Millisecond))
 		}
-	case r.schedule == nil:
+	case r.planned == nil:
 		r.start = now
 	default:
 		r.start = now + int64(lead)
@@ -132,7 +127,7 @@ func (r *run) setStart() error {
 
 // await waits for the start of a closed loop; in an open one the pacer does.
 func (r *run) await(ctx context.Context) {
-	if r.schedule != nil {
+	if r.planned != nil {
 		return
 	}
 	select {
@@ -148,7 +143,7 @@ func (r *run) send(drain context.Context) *totals {
 	for i, p := range r.list {
 		p.Begin(r.start, measured)
 		wg.Go(func() {
-			if err := p.Run(drain, r.links[i]); err != nil {
+			if err := p.Run(drain, r.links[i].Load()); err != nil {
 				r.note(err)
 			}
 		})
@@ -175,7 +170,7 @@ func (r *run) send(drain context.Context) *totals {
 // pace hands over the schedule, and after its end lets the producers drain.
 func (r *run) pace() {
 	_, err := r.pacer.Run(func(run pace.Run) {
-		produce.Split(run, int64(r.producers), func(k int64, run pace.Run) { r.list[k].Offer(run) })
+		r.split(run, func(k int, run pace.Run) { r.list[k].Offer(run) })
 	})
 	if err != nil {
 		r.note(err)

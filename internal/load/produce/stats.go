@@ -67,3 +67,18 @@ func (p *Producer) Collect(s *live.Send) {
 	s.Add(&p.stats)
 	p.stats.ResetHistograms()
 }
+
+// Ended counts a transaction that has ended.
+func (p *Producer) Ended(tx amqp.Tx) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case tx.Error != "":
+		return
+	case tx.Rolledback:
+		p.stats.RolledBack++
+	default:
+		p.stats.Committed++
+	}
+	p.stats.Commit.Record(tx.At - tx.Discharged)
+}

@@ -94,7 +94,11 @@ func (d *Dist) Type() string { return "size" }
 // Fixed reports whether all sizes are the same.
 func (d *Dist) Fixed() bool { return d.low == d.high && d.median == 0 || d.factor == 1 }
 
-// Min and Max return the bounds of the sizes.
+// Unbounded reports whether sizes have no bounds that somebody has chosen: they
+// are cut where one must be.
+func (d *Dist) Unbounded() bool { return d.median > 0 }
+
+// Min returns the smallest size.
 func (d *Dist) Min() int64 {
 	if d.median > 0 {
 		return int64(math.Round(d.median / math.Pow(d.factor, spread)))

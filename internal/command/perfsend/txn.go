@@ -1,0 +1,78 @@
+package perfsend
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/load/produce"
+	"amqpperf/internal/load/recorder"
+)
+
+// txFlags are the flags about transactions.
+type txFlags struct {
+	size     int
+	rollback parsed[float64]
+}
+
+func (f *txFlags) register(fs *pflag.FlagSet) {
+	f.rollback = parsed[float64]{read: parseShare, which: "share"}
+	fs.IntVar(&f.size, "tx", 0, "send in transactions of `N` messages; they are acknowledged by the commit")
+	fs.Lookup("tx").DefValue = ""
+	fs.Var(&f.rollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages count as released")
+}
+
+// parseShare reads a share from 0 to 1.
+func parseShare(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, fmt.Errorf("share %q: 0 to 1, such as 0.1", s)
+	}
+	return v, nil
+}
+
+func (f *txFlags) validate(o *options, given func(string) bool) error {
+	switch {
+	case given("tx") && f.size < 1:
+		return cli.Usagef("--tx %d: at least 1", f.size)
+	case f.size == 0 && given("tx-rollback"):
+		return cli.Usagef("--tx-rollback is about --tx: give both")
+	case f.size == 0:
+		return nil
+	case o.sections.presettled:
+		return cli.Usagef("--tx and --presettled contradict each other: nothing would be left to commit")
+	case o.maxPending > 0 && o.maxPending < f.size:
+		return cli.Usagef("--max-pending %d is less than --tx %d: a transaction would never be full", o.maxPending, f.size)
+	}
+	return nil
+}
+
+// Quantities of sample/1: how long a transaction took to end, one row each, at the
+// instant of the broker's answer.
+const (
+	sampleCommit   = "tx.commit_ns"
+	sampleRollback = "tx.rollback_ns"
+)
+
+// transacted takes a transaction of producer k, from the connection's reader.
+func (r *run) transacted(k int, p *produce.Producer, tx amqp.Tx) {
+	p.Ended(tx)
+	if tx.Error != "" {
+		r.events.Write(recorder.Event{
+			At: tx.At, Kind: string(amqp.EventError), Connection: format.Null32, Link: r.address(k),
+			Text: fmt.Sprintf("a transaction of %d messages of producer %d failed: %s", tx.Count, k, tx.Error),
+		})
+		return
+	}
+	what := sampleCommit
+	if tx.Rolledback {
+		what = sampleRollback
+	}
+	if rec := r.recorder.Load(); rec != nil {
+		rec.Sample(tx.At, what, tx.At-tx.Discharged)
+	}
+}

@@ -51,7 +51,7 @@ func arrows() []arrow {
 		// It starts the other programs as processes, and so needs nothing of what they are made of.
 		{"internal/experiment/**", []string{"internal/experiment/**"}},
 		// What the commands that load a broker share.
-		{"internal/command/connect", []string{"internal/cli", "internal/load/watch", "internal/load/probe", "internal/load/recorder", "internal/amqp", "internal/amqp/link"}},
+		{"internal/command/connect", []string{"internal/cli", "internal/load/watch", "internal/load/live", "internal/load/probe", "internal/load/recorder", "internal/amqp", "internal/amqp/link"}},
 		{"internal/command/*", []string{"internal/cli", "internal/command/connect", "internal/load/**", "internal/analysis/**", "internal/amqp/**", "internal/experiment/**"}},
 		{"cmd/*", []string{"internal/command/*", "internal/cli"}},
 		{"internal/dev/**", []string{"**"}},

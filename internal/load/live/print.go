@@ -22,12 +22,19 @@ func (h *Histogram) Long() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "mean %s", units.Latency(int64(h.Mean())))
-	for _, p := range []struct {
-		name string
-		p    float64
-	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}} {
-		fmt.Fprintf(&b, " %s %s", p.name, units.Latency(h.Quantile(p.p)))
+	for _, q := range quantiles() {
+		fmt.Fprintf(&b, " p%s %s", q.percent, units.Latency(h.Quantile(q.p)))
 	}
 	fmt.Fprintf(&b, " max %s", units.Latency(h.max))
 	return b.String()
+}
+
+// quantile is a quantile that is shown.
+type quantile struct {
+	percent string
+	p       float64
+}
+
+func quantiles() []quantile {
+	return []quantile{{"50", 0.5}, {"90", 0.9}, {"99", 0.99}, {"99.9", 0.999}, {"99.99", 0.9999}}
 }

@@ -77,3 +77,13 @@ func (r *Recv) ResetHistograms() {
 func (r *Recv) ResetCounters() {
 	*r = Recv{Transfer: r.Transfer, E2E: r.E2E, WarmupTransfer: r.WarmupTransfer, WarmupE2E: r.WarmupE2E, Queued: r.Queued, Work: r.Work, Commit: r.Commit}
 }
+
+// Since returns the counters that were added since o, without histograms.
+func (r *Recv) Since(o *Recv) Recv {
+	return Recv{
+		Received: r.Received - o.Received, OtherRun: r.OtherRun - o.OtherRun, Foreign: r.Foreign - o.Foreign, Released: r.Released - o.Released,
+		Redelivery: r.Redelivery - o.Redelivery, Rows: r.Rows - o.Rows, Unaligned: r.Unaligned - o.Unaligned,
+		Accepted: r.Accepted - o.Accepted, Rejected: r.Rejected - o.Rejected, Modified: r.Modified - o.Modified, Returned: r.Returned - o.Returned,
+		Committed: r.Committed - o.Committed, RolledBack: r.RolledBack - o.RolledBack, TxFailed: r.TxFailed - o.TxFailed,
+	}
+}

@@ -1,6 +1,6 @@
 # Developer commands; `make help` lists them. `make check` is what decides whether a change is good.
 
-COMMANDS  := perf-send perf-recv perf-merge perf-report perf-broker
+COMMANDS  := perf-send perf-recv perf-merge perf-report perf-broker perf-run
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   := -X amqpperf/internal/cli.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64

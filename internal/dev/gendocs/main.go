@@ -10,6 +10,7 @@ import (
 	"amqpperf/internal/command/perfmerge"
 	"amqpperf/internal/command/perfrecv"
 	"amqpperf/internal/command/perfreport"
+	"amqpperf/internal/command/perfrun"
 	"amqpperf/internal/command/perfsend"
 )
 
@@ -18,7 +19,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: gendocs FOLDER")
 		os.Exit(2)
 	}
-	commands := []constructor{perfsend.New, perfrecv.New, perfmerge.New, perfreport.New, perfbroker.New}
+	commands := []constructor{perfsend.New, perfrecv.New, perfmerge.New, perfreport.New, perfbroker.New, perfrun.New}
 	if err := generate(os.Args[1], commands); err != nil {
 		fmt.Fprintln(os.Stderr, "gendocs:", err)
 		os.Exit(1)

@@ -111,47 +111,81 @@ func (j *job) searches(ctx context.Context) (answers []string, err error) {
 		return nil, err
 	}
 	cells := plan.Order(s, j.seed) // one repetition
-	all := make([]*search.Search, len(cells))
-	n := 0
-	for i := range cells {
-		all[i] = search.New(from.PerSecond(), s.Search.Tolerance, s.Search.Runs)
+	all := make([]*cell, len(cells))
+	for i, c := range cells {
+		all[i] = &cell{run: c, search: search.New(from.PerSecond(), s.Search.Tolerance, s.Search.Runs)}
 	}
+	n := 0
 	for open := true; open && ctx.Err() == nil; {
 		open = false
-		for i, c := range cells {
-			rate, more := all[i].Next()
-			if !more || ctx.Err() != nil {
+		for _, c := range all {
+			rate, more := c.search.Next()
+			if !more || ctx.Err() != nil || c.tooShort() {
 				continue
 			}
 			open = true
 			n++
-			r := plan.Run{N: n, Variant: c.Variant, Repetition: 1, Params: append(c.Params[:len(c.Params):len(c.Params)], plan.Setting{Name: "rate", Value: search.Rate(rate)})}
-			r.Repetition = j.repetition(r)
-			if o := j.dir.Done(r); o != nil {
-				all[i].Add(rate, j.held(*o))
-				continue
-			}
-			if n > 1 && !pause(ctx, s.CoolDown) {
-				break
-			}
-			o, err := j.one(ctx, r, 0)
-			if err != nil {
+			if err := j.try(ctx, c, n, rate); err != nil {
 				return nil, err
 			}
-			if ctx.Err() == nil {
-				all[i].Add(rate, j.held(o))
-			}
 		}
 	}
-	for i, c := range cells {
-		title := plan.Title(c)
-		if title != "" {
-			title += ": "
-		}
-		answers = append(answers, fmt.Sprintf("%s%s: %s", title, s.Search.Condition, all[i].Answer()))
+	for _, c := range all {
+		answers = append(answers, c.answer(s.Search.Condition))
 		j.show.result("%s", answers[len(answers)-1])
+		if ctx.Err() == nil && (c.tooShort() || c.search.Answer().Held == 0) {
+			j.unanswered = append(j.unanswered, answers[len(answers)-1])
+		}
 	}
 	return answers, nil
+}
+
+// cell is the search of a variant and combination.
+type cell struct {
+	run    plan.Run
+	search *search.Search
+	held   int
+	short  []string // why runs whose number was withheld for want of events were
+}
+
+// tooShort says that the search makes no sense: no run has held, and several were
+// too short for the quantile. Slower ones have even fewer messages.
+func (c *cell) tooShort() bool { return c.held == 0 && len(c.short) >= 3 }
+
+func (c *cell) answer(condition string) string {
+	title := plan.Title(c.run)
+	if title != "" {
+		title += ": "
+	}
+	if c.tooShort() {
+		return fmt.Sprintf("%s%s: not decided, the runs are too short: %s", title, condition, c.short[0])
+	}
+	return fmt.Sprintf("%s%s: %s", title, condition, c.search.Answer())
+}
+
+// try makes the n-th run of a search, unless it was made before the experiment was interrupted.
+func (j *job) try(ctx context.Context, c *cell, n int, rate float64) error {
+	r := plan.Run{N: n, Variant: c.run.Variant, Params: append(c.run.Params[:len(c.run.Params):len(c.run.Params)], plan.Setting{Name: "rate", Value: search.Rate(rate)})}
+	r.Repetition = j.repetition(r)
+	o := j.dir.Done(r)
+	if o == nil {
+		if n > 1 && !pause(ctx, j.plan.Scenario.CoolDown) {
+			return nil
+		}
+		made, err := j.one(ctx, r, 0)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		o = &made
+	}
+	held := j.held(*o)
+	if held {
+		c.held++
+	} else if _, why, ok := strings.Cut(o.Why, "withheld: too uncertain, "); ok {
+		c.short = append(c.short, why)
+	}
+	c.search.Add(rate, held)
+	return nil
 }
 
 // repetition counts the earlier runs at the same rate.
@@ -214,13 +248,13 @@ func (j *job) verdict() error {
 		}
 	}
 	if j.plan.Scenario.Search != nil {
-		unmet = nil
+		unmet = j.unanswered
 	}
 	switch {
 	case len(failed) > 0:
 		return fmt.Errorf("%d runs failed:\n  %s", len(failed), strings.Join(append(failed, unmet...), "\n  "))
 	case len(unmet) > 0:
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d runs are not what was asked for:\n  %s", len(unmet), strings.Join(unmet, "\n  "))}
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d not as asked for:\n  %s", len(unmet), strings.Join(unmet, "\n  "))}
 	}
 	return nil
 }

@@ -35,7 +35,9 @@ type job struct {
 	show     *display
 	text     []byte // of the scenario file
 	seed     uint64
-	extra    map[string]string // environment that --like found on the command line
+	// unanswered are searches without an answer.
+	unanswered []string
+	extra      map[string]string // environment that --like found on the command line
 }
 
 // prepare reads everything and finds what is wrong before anything is started.

@@ -66,12 +66,16 @@ const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a secon
   perf-send --calibrate                             what of a latency is this host's own
   perf-send -u amqps://user@host --tls-ca ca.pem --producers 10 -r 1k -d 1m topic://prices`
 
-// New returns the command.
-func New(env *cli.Env) *cobra.Command {
-	o := &options{
+func newOptions() *options {
+	return &options{
 		shape: newShapeFlags(), body: bodyFlags{size: size.Fixed(1024)}, sections: newSectionFlags(),
 		spin: cli.NewEnum("when", spinNever, spinAuto, spinAlways, spinNever),
 	}
+}
+
+// New returns the command.
+func New(env *cli.Env) *cobra.Command {
+	o := newOptions()
 	cmd := &cobra.Command{
 		Use:     "perf-send [flags] ADDRESS...",
 		Short:   "Load an AMQP 1.0 broker and log every message sent",

@@ -30,6 +30,7 @@ type Conn struct {
 	index     int32
 	container string
 	peer      Peer
+	offers    []string // the capabilities that the peer's open offers
 	inner     *goamqp.Conn
 	net       carrier
 	watch     *watcher       // of ClientLibrary
@@ -38,6 +39,9 @@ type Conn struct {
 	closing   atomic.Bool    // Close was called
 	cutByUs   atomic.Bool    // we gave up on the peer
 	running   sync.WaitGroup // goroutines that report events
+
+	sharedMu sync.Mutex
+	shared   map[string]int // links by the start of their name, for shared subscriptions
 }
 
 // Dial connects, negotiates TLS and SASL, and opens. index is the connection's
@@ -82,6 +86,8 @@ type carrier interface {
 	net.Conn
 	// peer returns what the peer's open said.
 	peer() (container string, maxFrame uint32, opened bool)
+	// offered returns the capabilities that the peer's open offers.
+	offered() []wire.Symbol
 	// closingError returns the error of the peer's close, nil if there was none.
 	closingError() *wire.Error
 	// hungUp reports whether the peer closed the stream.
@@ -134,6 +140,9 @@ func (c *Conn) options() *goamqp.ConnOptions {
 // learn takes the peer's description from its open.
 func (c *Conn) learn() {
 	c.peer.ContainerID, c.peer.MaxFrameSize, _ = c.net.peer()
+	for _, s := range c.net.offered() {
+		c.offers = append(c.offers, string(s))
+	}
 	properties := c.inner.Properties()
 	c.peer.Product = printable(fmt.Sprint(orEmpty(properties["product"])))
 	c.peer.Version = printable(fmt.Sprint(orEmpty(properties["version"])))

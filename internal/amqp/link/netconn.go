@@ -49,6 +49,8 @@ func (c *netConn) Write(p []byte) (int, error) {
 
 func (c *netConn) peer() (container string, maxFrame uint32, opened bool) { return c.watch.peer() }
 
+func (c *netConn) offered() []wire.Symbol { return c.watch.offered() }
+
 func (c *netConn) hungUp() bool { return c.ended.Load() }
 
 func (c *netConn) closingError() *wire.Error { return c.watch.closing() }

@@ -123,6 +123,13 @@ func (p *plane) peer() (container string, maxFrame uint32, opened bool) {
 	return p.peerOpen.ContainerID, p.peerOpen.MaxFrameSize.Or(0), p.hasOpen
 }
 
+// offered implements carrier.
+func (p *plane) offered() []wire.Symbol {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.peerOpen.OfferedCapabilities
+}
+
 // hungUp implements carrier; why says more.
 func (p *plane) hungUp() bool { return false }
 

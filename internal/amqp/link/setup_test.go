@@ -309,3 +309,6 @@ func awaitCredit(t *testing.T, s *Sender) {
 		}
 	}
 }
+
+// realBroker reports whether brokerURL is that of a broker of others.
+func realBroker() bool { return os.Getenv("PERF_TEST_AMQP_URL") != "" }

@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"slices"
+	"strconv"
 
 	goamqp "github.com/Azure/go-amqp"
 
@@ -17,6 +18,7 @@ const (
 	selectorCode        uint64 = 0x0000468C00000004
 	capShared                  = "shared"
 	capGlobal                  = "global"
+	offersShared               = "SHARED-SUBS" // in the peer's open
 	modeCopy                   = "copy"
 	expireNever                = "never"
 	subscriptionEnds           = "|" // ends the subscription's name in a link name
@@ -51,6 +53,19 @@ func (cfg *ReceiverConfig) checkSource(c *Conn, a Address) error {
 		return errOwnOnly("browsing")
 	case cfg.Browse && cfg.Tx > 0:
 		return errors.New("browsing and transactions contradict each other: nothing would be acknowledged")
+	}
+	if style, _ := styleOf(c.peer.Product, c.peer.Version); style == StyleRabbitMQ3 {
+		// Its plugin answers as if it did all of that.
+		switch {
+		case cfg.Selector != "":
+			return errors.New("RabbitMQ 3 ignores selectors: everything would be received")
+		case cfg.Browse:
+			return errors.New("RabbitMQ 3 cannot browse a queue: nothing would be received")
+		case cfg.Durable:
+			return errors.New("RabbitMQ 3 ignores durable subscriptions: nothing would be kept; bind a queue to the topic instead")
+		}
+	}
+	switch {
 	case cfg.Subscription == "":
 		return nil
 	case a.Kind != KindTopic:
@@ -59,6 +74,8 @@ func (cfg *ReceiverConfig) checkSource(c *Conn, a Address) error {
 		return errors.New("a subscription needs topic://NAME: other names are queues to some brokers, which are then browsed only")
 	case cfg.Durable && !cfg.Shared && !c.cfg.ContainerExact:
 		return errors.New("a durable subscription belongs to a container id: give one")
+	case cfg.Shared && !slices.Contains(c.offers, offersShared):
+		return errors.New("the broker shares no subscriptions: its open does not offer " + offersShared)
 	case printable(cfg.Subscription) != cfg.Subscription:
 		return errors.New("the name of the subscription contains a control character")
 	case c.plane == nil && cfg.Durable && !cfg.Unsubscribe && cfg.Session != nil:
@@ -93,12 +110,32 @@ func (cfg *ReceiverConfig) capabilities(a Address) []string {
 	return append(slices.Clone(a.Capabilities), capShared, capGlobal)
 }
 
+// sharedName is a name that no other link of the connection has, for a shared
+// subscription. It is written as Qpid JMS does, since Broker-J finds a subscription
+// by "NAME|global" and digits.
+func (c *Conn) sharedName(subscription string, durable bool) string {
+	c.sharedMu.Lock()
+	defer c.sharedMu.Unlock()
+	name := subscription + subscriptionEnds + capGlobal
+	if !durable {
+		name += "-volatile"
+	}
+	if c.shared == nil {
+		c.shared = make(map[string]int)
+	}
+	c.shared[name]++
+	if n := c.shared[name]; n > 1 || !durable {
+		name += strconv.Itoa(n)
+	}
+	return name
+}
+
 // linkName is the name of the link: that of the subscription, which a link of a
 // shared one needs besides a name of its own.
 func (cfg *ReceiverConfig) linkName(c *Conn) string {
 	switch {
 	case cfg.Shared:
-		return cfg.Subscription + subscriptionEnds + capGlobal + "-" + c.linkName()
+		return c.sharedName(cfg.Subscription, cfg.Durable)
 	case cfg.Subscription != "":
 		return cfg.Subscription
 	}

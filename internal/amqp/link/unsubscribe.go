@@ -47,7 +47,11 @@ func (c *Conn) Unsubscribe(ctx context.Context, cfg ReceiverConfig) error {
 	}
 	ctx, cancel := c.deadline(ctx)
 	defer cancel()
-	l := &bareLink{newOwnLink(c.plane, cfg.Address, address, cfg.linkName(c))}
+	name := cfg.Subscription
+	if cfg.Shared {
+		name += subscriptionEnds + capGlobal
+	}
+	l := &bareLink{newOwnLink(c.plane, cfg.Address, address, name)}
 	// Without a source, a broker looks for the terminus that it has under this name.
 	a := wire.Attach{Role: wire.RoleReceiver, Target: &wire.Target{Address: wire.Some(l.name)}}
 	if cfg.Shared {

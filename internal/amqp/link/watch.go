@@ -24,6 +24,7 @@ type watcher struct {
 	handles    map[handleKey]*linkState
 	opened     bool
 	container  string
+	offers     []wire.Symbol
 	maxFrame   uint32      // the peer's; 0: no limit stated
 	closeError *wire.Error // nil: none or none yet
 
@@ -78,6 +79,13 @@ func (w *watcher) peer() (container string, maxFrame uint32, opened bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.container, w.maxFrame, w.opened
+}
+
+// offered returns the capabilities that the open offers.
+func (w *watcher) offered() []wire.Symbol {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.offers
 }
 
 // closing returns the error of the peer's close, nil if there was none.
@@ -208,7 +216,7 @@ func (w *watcher) performative(channel uint16, p wire.Performative) error {
 	defer w.mu.Unlock()
 	switch p := p.(type) {
 	case *wire.Open:
-		w.opened, w.container, w.maxFrame = true, p.ContainerID, p.MaxFrameSize.Or(0)
+		w.opened, w.container, w.maxFrame, w.offers = true, p.ContainerID, p.MaxFrameSize.Or(0), p.OfferedCapabilities
 	case *wire.Attach:
 		// The role in the frame is the peer's.
 		if l := w.links[linkKey{p.Name, !p.Role}]; l != nil {

@@ -200,7 +200,7 @@ func TestStreamFileSelectAndRewind(t *testing.T) {
 // TestBatchLargerThanOurs: one huge record batch comes in parts.
 func TestBatchLargerThanOurs(t *testing.T) {
 	t.Parallel()
-	const n = 2*BatchRows + 13
+	const n = BatchRows + 13
 	path := filepath.Join(t.TempDir(), "s")
 	raw := writeStream(t, nil, sendRows(0, 0, n))
 	must(t, os.WriteFile(path, raw, 0o600))

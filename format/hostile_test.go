@@ -129,10 +129,11 @@ func TestEveryTruncationIsRefused(t *testing.T) {
 func TestBitFlips(t *testing.T) {
 	log := smallLog(t)
 	damaged := bytes.Clone(log)
-	seen := 0
-	for i := range log {
+	seen, flips := 0, 0
+	for i := 0; i < len(log); i += stride(7) {
 		for _, mask := range []byte{0x01, 0x80, 0xff, 0x10} {
 			damaged[i] = log[i] ^ mask
+			flips++
 			if within(t, len(log), "bit flip", func() error { return drain(damaged) }) != nil {
 				seen++
 			}
@@ -140,9 +141,10 @@ func TestBitFlips(t *testing.T) {
 		damaged[i] = log[i]
 	}
 	// What is not seen is in statistics, names and values of metadata, and unused fields.
-	if seen < 3*len(log) {
-		t.Errorf("%d of %d changes are seen", seen, 4*len(log))
+	if seen < flips*3/4 {
+		t.Errorf("%d of %d changes are seen", seen, flips)
 	}
+	t.Logf("%d bit flips in a Parquet file", flips)
 }
 
 // page is a page with its header, as it would stand in a column chunk.

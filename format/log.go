@@ -165,6 +165,24 @@ func (l *Log) Read(b Batch) error {
 	return nil
 }
 
+// ReadRows is Read for at most so many rows, where the container lets a reader
+// choose (Parquet): for whoever has many logs open.
+func (l *Log) ReadRows(b Batch, most int) error {
+	p, ok := l.src.(*parquetSource)
+	if !ok || most >= BatchRows || b.Schema().Name != l.Schema() {
+		return l.Read(b)
+	}
+	err := p.readSome(b, most)
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	if err != nil {
+		return l.wrap(err)
+	}
+	l.read += int64(b.Len())
+	return nil
+}
+
 // Rewind starts over at the first row; errors.ErrUnsupported on a pipe.
 func (l *Log) Rewind() error {
 	l.read = 0

@@ -135,13 +135,15 @@ func (s *parquetSource) rewind() error {
 	return nil
 }
 
-func (s *parquetSource) read(b Batch) (err error) {
+func (s *parquetSource) read(b Batch) error { return s.readSome(b, BatchRows) }
+
+func (s *parquetSource) readSome(b Batch, limit int) (err error) {
 	if s.err != nil {
 		return s.err
 	}
 	defer func() { s.err = err }()
 	defer recoverTo(&err)
-	return s.readBatch(b, BatchRows)
+	return s.readBatch(b, limit)
 }
 
 func (s *parquetSource) readBatch(b Batch, limit int) error {

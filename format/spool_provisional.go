@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// provisionalGroup is how many provisional rows are looked up at once: it
-// bounds the memory, at the price of one more pass over the keys of the rows.
-const provisionalGroup = 1 << 20
+// provisionalGroup is how many provisional rows are looked up at once where marks
+// do not say enough: it bounds the memory, at the price of one more pass over the
+// keys of the rows.
+const provisionalGroup = 1 << 18
 
 // rowKey is what makes two rows of a spool the same message. In a receive log
 // a redelivery is another row, hence consumer and received.
@@ -56,43 +57,146 @@ func (k *keyReader) each(b Batch, f func(i int, key rowKey)) {
 // unfinished returns the numbers of the provisional rows that count, in
 // ascending order: of every key without a finished row the last one. Both
 // files are read through and left at their ends; rows may be nil.
+//
+// A long run that was overloaded leaves a provisional row of every message, almost
+// all of them finished later. So the seqs of finished rows are marked first, one
+// bit each. A row whose seq is not marked counts. Of a send log one that is marked
+// does not; of a receive log it may be another delivery of the same message, which
+// a table of keys decides.
 func unfinished(rows, provisional *spoolFile) ([]int64, error) {
-	keys := keyReader{runs: newCodebook(false)}
-	open := map[rowKey]int64{}
-	b := newBatch(provisional.def.Name)
-	if err := provisional.selectColumns(keyColumns(provisional.def)); err != nil {
+	return (&provisionals{
+		rows: rows, f: provisional, keys: keyReader{runs: newCodebook(false)},
+		done: newMarks(markPages), seen: newMarks(markPages), twice: newMarks(markPages),
+		group: provisionalGroup, recv: provisional.def.Name == "recv/1",
+	}).list()
+}
+
+// provisionals finds out which provisional rows count.
+type provisionals struct {
+	rows, f *spoolFile
+	keys    keyReader
+	group   int
+	recv    bool
+
+	done  *marks // finished
+	seen  *marks // not finished
+	twice *marks // of those, more than one row
+	doubt bool   // some can only be decided by their keys
+}
+
+func (p *provisionals) list() ([]int64, error) {
+	if err := p.f.selectColumns(keyColumns(p.f.def)); err != nil {
 		return nil, err
 	}
-	number := int64(0)
-	for more := true; more; {
-		group := map[rowKey]int64{}
-		for len(group) < provisionalGroup {
-			err := provisional.read(b)
-			if errors.Is(err, io.EOF) {
-				more = false
-				break
-			}
-			keys.each(b, func(i int, key rowKey) { group[key] = number + int64(i) })
-			number += int64(b.Len())
-		}
-		if err := finished(rows, keys, group); err != nil {
+	ok, err := p.mark()
+	if err != nil {
+		return nil, err
+	}
+	open := map[rowKey]int64{} // number of the last row
+	if !ok {
+		if err := p.decide(open, func(*rowKey) bool { return true }); err != nil {
 			return nil, err
+		}
+		return sortedNumbers(nil, open), nil
+	}
+	var list []int64
+	err = p.each(func(number int64, key *rowKey) bool {
+		switch {
+		case p.done.has(key):
+		case p.twice.has(key):
+			open[*key] = number
+		default:
+			list = append(list, number)
+		}
+		return true
+	})
+	if err == nil && p.doubt {
+		err = p.decide(open, p.done.has)
+	}
+	return sortedNumbers(list, open), err
+}
+
+func sortedNumbers(list []int64, more map[rowKey]int64) []int64 {
+	for _, n := range more {
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// each calls f for every provisional row until it returns false.
+func (p *provisionals) each(f func(number int64, key *rowKey) bool) error {
+	if err := p.f.rewind(); err != nil {
+		return err
+	}
+	b := newBatch(p.f.def.Name)
+	number, more := int64(0), true
+	for more {
+		if err := p.f.read(b); err != nil {
+			return ignoreEOF(err)
+		}
+		p.keys.each(b, func(i int, key rowKey) { more = more && f(number+int64(i), &key) })
+		number += int64(b.Len())
+	}
+	return nil
+}
+
+// mark fills the marks; false: there are too many gaps between the seqs.
+func (p *provisionals) mark() (ok bool, err error) {
+	ok = true
+	err = eachKey(p.rows, p.keys, func(key *rowKey) {
+		if ok {
+			_, ok = p.done.add(key)
+		}
+	})
+	if err != nil || !ok {
+		return ok, err
+	}
+	err = p.each(func(_ int64, key *rowKey) bool {
+		if p.done.has(key) {
+			p.doubt = p.recv
+			return true
+		}
+		var was bool
+		if was, ok = p.seen.add(key); ok && was {
+			_, ok = p.twice.add(key)
+		}
+		return ok
+	})
+	return ok, err
+}
+
+// decide puts the rows that may count into open, if their keys have no finished
+// row: as many at once as fit into a group.
+func (p *provisionals) decide(open map[rowKey]int64, may func(*rowKey) bool) error {
+	for from, more := int64(0), true; more; {
+		group := map[rowKey]int64{}
+		more = false
+		err := p.each(func(number int64, key *rowKey) bool {
+			if number >= from && may(key) {
+				group[*key] = number
+			}
+			if len(group) >= p.group {
+				from, more = number+1, true
+			}
+			return !more
+		})
+		if err == nil && len(group) > 0 {
+			err = eachKey(p.rows, p.keys, func(key *rowKey) { delete(group, *key) })
+		}
+		if err != nil {
+			return err
 		}
 		for key, n := range group {
 			open[key] = n
 		}
 	}
-	list := make([]int64, 0, len(open))
-	for _, n := range open {
-		list = append(list, n)
-	}
-	slices.Sort(list)
-	return list, nil
+	return nil
 }
 
-// finished deletes from the group every key that has a finished row.
-func finished(rows *spoolFile, keys keyReader, group map[rowKey]int64) error {
-	if rows == nil || len(group) == 0 {
+// eachKey calls f with the key of every finished row; rows may be nil.
+func eachKey(rows *spoolFile, keys keyReader, f func(key *rowKey)) error {
+	if rows == nil {
 		return nil
 	}
 	if err := rows.rewind(); err != nil {
@@ -103,14 +207,10 @@ func finished(rows *spoolFile, keys keyReader, group map[rowKey]int64) error {
 	}
 	b := newBatch(rows.def.Name)
 	for {
-		err := rows.read(b)
-		if errors.Is(err, io.EOF) {
-			return nil
+		if err := rows.read(b); err != nil {
+			return ignoreEOF(err)
 		}
-		if err != nil {
-			return err
-		}
-		keys.each(b, func(_ int, key rowKey) { delete(group, key) })
+		keys.each(b, func(_ int, key rowKey) { f(&key) })
 	}
 }
 

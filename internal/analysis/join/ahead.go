@@ -11,6 +11,7 @@ import (
 // the rows, because decoding takes about as long as what is done with them.
 type ahead[B format.Batch] struct {
 	log   *format.Log
+	most  int // rows of a batch
 	full  chan read[B]
 	empty chan B
 	stop  chan struct{}
@@ -25,9 +26,9 @@ type read[B format.Batch] struct {
 	err error
 }
 
-// readAhead starts reading; the batches are reused.
-func readAhead[B format.Batch](log *format.Log, batches ...B) *ahead[B] {
-	a := &ahead[B]{log: log, full: make(chan read[B], len(batches)), empty: make(chan B, len(batches)),
+// readAhead starts reading batches of at most so many rows; their memory is reused.
+func readAhead[B format.Batch](log *format.Log, most int, batches ...B) *ahead[B] {
+	a := &ahead[B]{log: log, most: most, full: make(chan read[B], len(batches)), empty: make(chan B, len(batches)),
 		stop: make(chan struct{}), done: make(chan struct{})}
 	for _, b := range batches {
 		a.empty <- b
@@ -41,7 +42,7 @@ func (a *ahead[B]) run() {
 	for {
 		select {
 		case b := <-a.empty:
-			err := a.log.Read(b)
+			err := a.log.ReadRows(b, a.most)
 			a.full <- read[B]{b, err} // there is room for all batches
 			if err != nil {
 				return

@@ -48,9 +48,13 @@ type Joiner struct {
 	base    Accounting // what the first look at the logs counted
 	acc     Accounting
 
-	began bool
-	ready []int32 // whole chunks that no send log has
-	done  bool
+	began    bool
+	queue    []*recvLog // in the order in which they are opened
+	recvRows int        // rows of a batch of deliveries
+	mostOpen int        // receive logs that are read at the same time
+	opened   int        // of queue
+	reading  []*recvLog
+	ready    []int32 // whole chunks that no send log has
 }
 
 // Open opens send and receive logs, in any container and order, and looks
@@ -76,7 +80,7 @@ func (j *Joiner) prepare() (err error) {
 		return err
 	}
 	j.found = &producers{destinations: map[string]bool{}, to: map[producerKey]map[string]bool{}, lanes: newLanes(),
-		chunkRows: rowsPerChunk(j.sizes())}
+		chunkRows: j.rowsPerChunk()}
 	if j.opt.Run != "" {
 		j.found.run = &j.opt.Run
 	}
@@ -102,15 +106,25 @@ func (j *Joiner) prepare() (err error) {
 	return nil
 }
 
-// sizes returns how many rows the logs have, as far as that is known.
-func (j *Joiner) sizes() (sent, received int64) {
+// rowsPerChunk returns into how many rows send logs are divided: a batch, or
+// fewer where every message has many deliveries or there are many logs.
+func (j *Joiner) rowsPerChunk() int {
+	var sent, received int64
 	for _, in := range j.ins.sends {
 		sent += max(in.log.NumRows(), 0)
 	}
 	for _, l := range j.recvs {
-		received += max(l.rowsLog.NumRows(), 0)
+		received += max(l.size(), 0)
 	}
-	return sent, received
+	n := format.BatchRows
+	for n > 1024 && sent > 0 && received/sent > int64(format.BatchRows/n) {
+		n /= 2
+	}
+	const perRow = 300 // of three batches
+	for n > 1024 && int64(len(j.ins.sends)*n)*perRow > j.opt.Memory/8 {
+		n /= 2
+	}
+	return n
 }
 
 // restart forgets all that was joined.
@@ -119,7 +133,7 @@ func (j *Joiner) restart() {
 	j.tally = newTally(len(j.subs.list))
 	j.store.reset()
 	j.work = work{}
-	j.began, j.done, j.ready = false, false, nil
+	j.began, j.ready, j.reading, j.opened = false, nil, nil, 0
 	j.acc = Accounting{Run: j.run}
 	for _, l := range j.sends {
 		l.codes = logCodes{}
@@ -160,13 +174,8 @@ func (j *Joiner) finishWork() {
 func (j *Joiner) advance() error {
 	if !j.began {
 		j.began = true
-		for _, l := range j.recvs {
-			if err := l.begin(); err != nil {
-				return err
-			}
-			if err := l.next(); err != nil {
-				return err
-			}
+		if err := j.openNext(); err != nil {
+			return err
 		}
 	}
 	for {
@@ -176,7 +185,12 @@ func (j *Joiner) advance() error {
 			return j.joinOrphans(c)
 		}
 		for _, l := range j.sends {
-			if l.next < l.end && j.store.chunks[l.next].whole() {
+			switch {
+			case l.next == l.limit:
+				if err := l.stop(); err != nil {
+					return err
+				}
+			case j.store.chunks[l.next].whole():
 				return j.joinChunk(l)
 			}
 		}
@@ -193,7 +207,7 @@ func (j *Joiner) advance() error {
 // end is reached when all deliveries were read and all whole chunks joined.
 func (j *Joiner) end() error {
 	for _, l := range j.sends {
-		if l.next < l.end {
+		if l.next < l.limit {
 			return fmt.Errorf("%s changed while it was read", l.in.log.Name())
 		}
 	}
@@ -205,16 +219,29 @@ func (j *Joiner) end() error {
 	return io.EOF
 }
 
+// openNext begins to read further receive logs while there is room for them.
+func (j *Joiner) openNext() error {
+	j.reading = slices.DeleteFunc(j.reading, func(l *recvLog) bool { return l.done })
+	for len(j.reading) < j.mostOpen && j.opened < len(j.queue) {
+		l := j.queue[j.opened]
+		j.opened++
+		if err := l.begin(j.recvRows); err != nil {
+			return err
+		}
+		if !l.done {
+			j.reading = append(j.reading, l)
+		}
+	}
+	return nil
+}
+
 // read takes the next batch of deliveries, of the log that is furthest behind.
 func (j *Joiner) read() (more bool, err error) {
 	var l *recvLog
 	var first int64
-	for i, r := range j.recvs {
-		if r.done {
-			continue
-		}
+	for _, r := range j.reading {
 		t := r.at.b.Received[0]
-		if t += j.clocks.recvs[i].shift(t); l == nil || t < first {
+		if t += j.clocks.recvs[r.index].shift(t); l == nil || t < first {
 			l, first = r, t
 		}
 	}
@@ -230,7 +257,13 @@ func (j *Joiner) read() (more bool, err error) {
 			j.ready = append(j.ready, c)
 		}
 	}
-	return true, l.next()
+	if err := l.next(); err != nil {
+		return false, err
+	}
+	if l.done {
+		return true, j.openNext()
+	}
+	return true, nil
 }
 
 // joinChunk joins the next chunk of a send log.
@@ -279,7 +312,9 @@ func (j *Joiner) Rewind() error {
 		}
 	}
 	for _, l := range j.recvs {
-		l.end()
+		if err := l.end(); err != nil {
+			return err
+		}
 	}
 	j.restart()
 	return nil

@@ -3,6 +3,7 @@ package join
 import (
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"amqpperf/format"
@@ -11,16 +12,16 @@ import (
 // recvLog reads one receive log, twice: its rows, or a copy of them where they
 // cannot be read again, or may have become more.
 type recvLog struct {
-	in      *input
-	index   int32
-	rowsLog *format.Log // in.log, or the copy
-	copy    *tempLog
+	in    *input
+	index int32
+	copy  *tempLog
+	first int64 // the earliest arrival, on the reference clock
 
+	handle *format.Log // open while rows are read, unless that is the copy
 	reader *ahead[*format.Recv]
 	at     incoming
 	done   bool
 	cache  subCache
-	result remap
 	rows   int64 // taken so far
 }
 
@@ -35,7 +36,7 @@ func openRecvs(ins []*input, opt Options) (logs []*recvLog, err error) {
 		}
 	}()
 	for i, in := range ins {
-		l := &recvLog{in: in, index: int32(i), rowsLog: in.log}
+		l := &recvLog{in: in, index: int32(i), first: math.MaxInt64}
 		logs = append(logs, l)
 		if in.log.Kind() == format.Parquet {
 			continue
@@ -46,13 +47,12 @@ func openRecvs(ins []*input, opt Options) (logs []*recvLog, err error) {
 		if err := l.copyRows(); err != nil {
 			return logs, err
 		}
-		l.rowsLog = l.copy.log
 	}
 	return logs, nil
 }
 
 func (l *recvLog) copyRows() error {
-	a := readAhead(l.in.log, &format.Recv{}, &format.Recv{})
+	a := readAhead(l.in.log, format.BatchRows, &format.Recv{}, &format.Recv{})
 	defer a.close()
 	for {
 		b, err := a.next()
@@ -68,37 +68,58 @@ func (l *recvLog) copyRows() error {
 	}
 }
 
-// begin starts over at the first row.
-func (l *recvLog) begin() error {
-	l.end()
-	l.rows, l.done = 0, false
-	l.cache.forget()
-	if err := l.rowsLog.Rewind(); err != nil {
-		return err
+// size returns the number of rows.
+func (l *recvLog) size() int64 {
+	if l.copy != nil {
+		return l.copy.log.NumRows()
 	}
-	l.reader = readAhead(l.rowsLog, &format.Recv{}, &format.Recv{}, &format.Recv{})
-	return nil
+	return l.in.log.NumRows()
 }
 
-func (l *recvLog) end() {
+// begin starts over at the first row. A log has a handle only while it is
+// read: page buffers of a thousand logs would be too much.
+func (l *recvLog) begin(most int) (err error) {
+	l.rows, l.done = 0, false
+	l.cache.forget()
+	l.at.result = nil
+	rows := l.handle
+	if l.copy != nil {
+		rows = l.copy.log
+		err = rows.Rewind()
+	} else {
+		l.handle, err = format.Open(l.in.log.Name())
+		rows = l.handle
+	}
+	if err != nil {
+		return err
+	}
+	l.reader = readAhead(rows, most, &format.Recv{}, &format.Recv{}, &format.Recv{})
+	return l.next()
+}
+
+func (l *recvLog) end() error {
 	if l.reader != nil {
 		l.reader.close()
 		l.reader = nil
 	}
+	h := l.handle
+	l.handle, l.at.b = nil, nil
+	if h == nil {
+		return nil
+	}
+	return h.Close()
 }
 
 func (l *recvLog) close() error {
-	l.end()
-	return l.copy.close()
+	return errors.Join(l.end(), l.copy.close())
 }
 
 // next reads the next batch into at; done says that there was none.
 func (l *recvLog) next() error {
 	b, err := l.reader.next()
 	if errors.Is(err, io.EOF) {
-		l.done, l.at.b = true, nil
-		l.end()
-		return nil
+		l.done = true
+		return l.end()
 	}
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (s *scan) all(rows *format.Log) error {
 		l.spans, l.last, l.met = nil, position{}, nil
 	}
 	s.log.lanes = nil
-	a := readAhead(rows, &format.Send{}, &format.Send{})
+	a := readAhead(rows, format.BatchRows, &format.Send{}, &format.Send{})
 	defer a.close()
 	for {
 		b, err := a.next()

@@ -23,18 +23,18 @@ type producers struct {
 // sendLog reads one send log chunk by chunk. The rows of a producer stand by
 // (seq, attempt): as they are in the log, or in a sorted copy of it.
 type sendLog struct {
-	in      *input
-	rowsLog *format.Log // in.log, or the copy
-	copy    *tempLog
-	lowest  int32 // lowest sender id
-	lanes   []*lane
-	clock   *processClock
-	codes   logCodes // of the rows' strings in the output
-	rows    int64
-	first   int32 // its first chunk
-	end     int32 // behind its last one
+	in     *input
+	copy   *tempLog // sorted; nil: the log is in order
+	lowest int32    // lowest sender id
+	lanes  []*lane
+	clock  *processClock
+	codes  logCodes // of the rows' strings in the output
+	rows   int64
+	first  int32 // its first chunk
+	limit  int32 // behind its last one
 
-	next   int32 // chunk
+	next   int32       // chunk
+	handle *format.Log // open while rows are read, unless that is the copy
 	reader *ahead[*format.Send]
 	batch  *format.Send
 	at     int // rows of batch that were taken
@@ -58,8 +58,8 @@ func scanSends(sends []*input, found *producers, opt Options) (logs []*sendLog, 
 		if err := l.prepare(found, owner, opt); err != nil {
 			return logs, err
 		}
-		l.end = l.first + int32((l.rows+int64(found.chunkRows)-1)/int64(found.chunkRows)) //nolint:gosec // rows fit
-		found.chunks, l.next = l.end, l.first
+		l.limit = l.first + int32((l.rows+int64(found.chunkRows)-1)/int64(found.chunkRows)) //nolint:gosec // rows fit
+		found.chunks, l.next = l.limit, l.first
 	}
 	slices.SortStableFunc(logs, func(x, y *sendLog) int { return cmp.Compare(x.lowest, y.lowest) })
 	return logs, nil
@@ -69,27 +69,27 @@ func scanSends(sends []*input, found *producers, opt Options) (logs []*sendLog, 
 // order, or cannot be read twice.
 func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) error {
 	s := &scan{log: l, found: found, owner: owner}
-	l.rowsLog = l.in.log
-	if l.in.log.Kind() == format.Parquet {
+	rows := l.in.log
+	if rows.Kind() == format.Parquet {
 		err := l.scanFile(s)
 		if !errors.Is(err, errDisorder) {
 			return err
 		}
 	}
-	for _, by := range []func(*format.Send, int, *format.Send, int) int{byTime, byIdentity} {
-		sorted, err := sortSends(l.rowsLog, opt, by)
+	for _, by := range []compareSends{byTime, byIdentity} {
+		sorted, err := sortSends(rows, opt, by)
 		if err != nil {
 			return err
 		}
 		err = l.copy.close()
-		l.copy, l.rowsLog = sorted, sorted.log
+		l.copy, rows = sorted, sorted.log
 		if err == nil {
-			err = s.all(l.rowsLog)
+			err = s.all(rows)
 		}
 		if !errors.Is(err, errDisorder) {
-			return errors.Join(err, l.rowsLog.Rewind())
+			return err
 		}
-		if err := l.rowsLog.Rewind(); err != nil {
+		if err := rows.Rewind(); err != nil {
 			return err
 		}
 	}
@@ -120,17 +120,31 @@ func byIdentity(x *format.Send, i int, y *format.Send, k int) int {
 		cmp.Compare(x.Seq[i], y.Seq[k]), cmp.Compare(x.Attempt[i], y.Attempt[k]))
 }
 
-// open starts over at the first chunk.
-func (l *sendLog) open() {
+// open starts over at the first chunk. A log has a handle only while it is read.
+func (l *sendLog) open(chunkRows int) (err error) {
 	l.next, l.batch, l.at = l.first, nil, 0
-	l.reader = readAhead(l.rowsLog, &format.Send{}, &format.Send{}, &format.Send{})
+	rows := l.handle
+	if l.copy != nil {
+		rows = l.copy.log
+		err = rows.Rewind()
+	} else {
+		l.handle, err = format.Open(l.in.log.Name())
+		rows = l.handle
+	}
+	if err != nil {
+		return err
+	}
+	l.reader = readAhead(rows, chunkRows, &format.Send{}, &format.Send{}, &format.Send{})
+	return nil
 }
 
 // take returns the rows of the next chunk: a batch, and which part of it. They
 // are valid until the next call.
 func (l *sendLog) take(chunkRows int) (b *format.Send, from, to int, err error) {
 	if l.reader == nil {
-		l.open()
+		if err := l.open(chunkRows); err != nil {
+			return nil, 0, 0, err
+		}
 	}
 	if l.batch == nil || l.at == l.batch.Len() {
 		if l.batch, err = l.reader.next(); err != nil {
@@ -144,23 +158,28 @@ func (l *sendLog) take(chunkRows int) (b *format.Send, from, to int, err error) 
 	return l.batch, from, l.at, nil
 }
 
-func (l *sendLog) rewind() error {
-	if l.reader == nil {
-		return nil
-	}
-	l.reader.close()
-	l.reader = nil
-	l.next, l.batch, l.at = l.first, nil, 0
-	return l.rowsLog.Rewind()
-}
-
-func (l *sendLog) close() error {
+// stop ends reading.
+func (l *sendLog) stop() error {
 	if l.reader != nil {
 		l.reader.close()
 		l.reader = nil
 	}
-	return l.copy.close()
+	l.batch, l.at = nil, 0
+	h := l.handle
+	l.handle = nil
+	if h == nil {
+		return nil
+	}
+	return h.Close()
 }
+
+// rewind starts over at the first chunk.
+func (l *sendLog) rewind() error {
+	l.next = l.first
+	return l.stop()
+}
+
+func (l *sendLog) close() error { return errors.Join(l.stop(), l.copy.close()) }
 
 // sendCodes translates the dictionary codes of one log into those of another.
 type sendCodes struct {

@@ -1,9 +1,5 @@
 package join
 
-import (
-	"amqpperf/format"
-)
-
 // chunk is a stretch of the messages: some rows of a send log, or messages that
 // no send log has. How many deliveries it gets is known from the first look at
 // the receive logs, so it can be joined as soon as the last of them has been read.
@@ -204,13 +200,3 @@ func (s *store) reset() {
 }
 
 func (s *store) close() error { return s.spill.close() }
-
-// rowsPerChunk returns into how many rows send logs are divided: a batch, or
-// fewer where every message has many deliveries.
-func rowsPerChunk(sent, received int64) int {
-	n := format.BatchRows
-	for n > 1024 && sent > 0 && received/sent > int64(format.BatchRows/n) {
-		n /= 2
-	}
-	return n
-}

@@ -1,6 +1,11 @@
 package join
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"amqpperf/format"
+)
 
 // survey looks through the receive logs once: how many deliveries every chunk
 // gets, who the receivers and subscriptions are, what was overtaken.
@@ -26,23 +31,20 @@ func (j *Joiner) survey() error {
 		slices.SortFunc(l.tracks, func(x, y track) int { return int(x.sub) - int(y.sub) })
 	}
 	j.store.of = make([]int32, len(j.store.chunks))
-	const fixed = 64 << 20 // batches being read, joined and written
-	j.store.budget = max(j.opt.Memory-fixed-j.found.lanes.bytes()-int64(len(j.store.chunks))*64, 8<<20)
+	j.readers(len(j.store.chunks))
 	return nil
 }
 
 func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
-	if err := l.begin(); err != nil {
+	if err := l.begin(format.BatchRows); err != nil {
 		return err
 	}
 	clocks := j.clocks.recvs[l.index]
 	last, seen := int32(0), false
-	for {
-		if err := l.next(); err != nil {
+	var err error
+	for ; !l.done; err = l.next() {
+		if err != nil {
 			return err
-		}
-		if l.done {
-			return nil
 		}
 		in, b := &l.at, l.at.b
 		for _, receiver := range b.Receiver {
@@ -63,22 +65,46 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 			}
 			c := &j.store.chunks[n]
 			c.expect++
+			at := b.Received[i] + clocks.shift(b.Received[i])
+			l.first = min(l.first, at)
 			if c.order == noOrder {
 				continue
 			}
-			at := b.Received[i] + clocks.shift(b.Received[i])
 			p := place{b.Receiver[i], b.Consumer[i], in.first + int64(i)}
 			j.found.lanes.list[in.lane[i]].track(in.sub[i]).add(c.order, at, b.Seq[i], p)
 		}
 	}
+	return err
 }
 
 // sooner reports whether a chunk is the next of its send log.
 func (j *Joiner) sooner(n int32) bool {
 	for _, l := range j.sends {
-		if n >= l.first && n < l.end {
+		if n >= l.first && n < l.limit {
 			return n == l.next
 		}
 	}
 	return false
+}
+
+// readers divides the memory: what is being read, the index, and the rest for
+// deliveries that wait.
+func (j *Joiner) readers(chunks int) {
+	const (
+		rowBytes = 100
+		batches  = 3
+		pages    = 3 << 20 // buffers of an open log
+		output   = 40 << 20
+	)
+	j.queue = slices.Clone(j.recvs)
+	slices.SortStableFunc(j.queue, func(x, y *recvLog) int { return cmp.Compare(x.first, y.first) })
+	quarter := j.opt.Memory / 4
+	j.recvRows = format.BatchRows
+	for j.recvRows > 4096 && int64(len(j.recvs))*(batches*rowBytes*int64(j.recvRows)+pages) > quarter {
+		j.recvRows /= 2
+	}
+	one := batches*rowBytes*int64(j.recvRows) + pages
+	j.mostOpen = max(int(quarter/one), 2)
+	reading := int64(min(len(j.recvs), j.mostOpen))*one + int64(len(j.sends))*(batches*rowBytes*int64(j.found.chunkRows)+pages)
+	j.store.budget = max(j.opt.Memory-output-reading-j.found.lanes.bytes()-int64(chunks)*64, j.opt.Memory/8)
 }

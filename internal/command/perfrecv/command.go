@@ -24,6 +24,8 @@ type options struct {
 	log  cli.LogFlags
 	live cli.LiveFlags
 
+	stats connect.StatsFlags
+
 	watch connect.WatchFlags
 
 	consumer consumerFlags
@@ -104,6 +106,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")
 		o.live.Register(fs, env)
+		o.stats.Register(fs)
 	})
 	cli.Group(cmd, "Clock", func(fs *pflag.FlagSet) {
 		fs.StringVar(&o.clockListen, "clock-listen", "", "answer the clock probes of perf-send --clock-peer at `HOST:PORT`, UDP and TCP; the token that they need is the last word in the ready file's second line")

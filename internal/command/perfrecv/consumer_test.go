@@ -16,7 +16,7 @@ func TestReject(t *testing.T) {
 	_, url := startBroker(t, broker.Config{})
 	send(t, url, "-n 100 queue://q")
 	s := newSession(t, url)
-	if code := s.run("--idle 300ms --outcome reject=0.1 queue://q"); code != 0 || !strings.Contains(s.stderr.String(), "rejected             10") {
+	if code := s.run("-n 100 --outcome reject=0.1 queue://q"); code != 0 || !strings.Contains(s.stderr.String(), "rejected             10") {
 		t.Errorf("exit %d: %s", code, &s.stderr)
 	}
 	r := s.read(t)
@@ -42,7 +42,7 @@ func TestGivenBack(t *testing.T) {
 		}
 		send(t, url, "-n 64 queue://"+name)
 		s := newSession(t, url)
-		if code := s.run("--idle 300ms --outcome " + name + "=0.5 queue://" + name); code != 0 {
+		if code := s.run("--idle 1s --outcome " + name + "=0.5 queue://" + name); code != 0 {
 			t.Errorf("exit %d: %s", code, &s.stderr)
 		}
 		r := s.read(t)

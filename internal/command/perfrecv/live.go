@@ -16,6 +16,7 @@ type totals struct {
 	last    live.Recv // counters as of the last line
 	at      int64     // when that was
 	stopped int64
+	mute    bool // --stats json found no reader
 }
 
 func newTotals(r *run) *totals { return &totals{r: r, at: r.start} }
@@ -47,7 +48,10 @@ func (t *totals) tick(done <-chan struct{}) {
 			t.collect()
 			return
 		}
-		if counted := t.collect(); show {
+		switch counted := t.collect(); {
+		case t.r.o.stats.JSON():
+			t.object(counted)
+		case show:
 			t.line(counted)
 		}
 	}
@@ -61,16 +65,21 @@ func (t *totals) line(now *live.Recv) {
 	at := t.r.clock.Now()
 	var b strings.Builder
 	rate := float64(now.Received-t.last.Received) / (float64(at-t.at) / 1e9)
-	fmt.Fprintf(&b, "%5s  received %s/s", time.Duration(at-t.r.start).Round(time.Second), units.Thousands(int64(rate+0.5)))
+	fmt.Fprintf(&b, "%5s", time.Duration(at-t.r.start).Round(time.Second))
+	if t.warm(t.at) {
+		b.WriteString(" warm-up")
+	}
+	fmt.Fprintf(&b, "  received %s/s", units.Thousands(int64(rate+0.5)))
+	if now.Unsettled > 0 {
+		fmt.Fprintf(&b, "  unsettled %s", units.Thousands(now.Unsettled))
+	}
 	if n := now.OtherRun - t.last.OtherRun; n > 0 {
 		fmt.Fprintf(&b, "  other runs %s", units.Thousands(n))
 	}
 	if now.Foreign > 0 {
 		fmt.Fprintf(&b, "  foreign %s", units.Thousands(now.Foreign))
 	}
-	transfer, e2e := now.Transfer, now.E2E
-	transfer.Merge(&now.WarmupTransfer)
-	e2e.Merge(&now.WarmupE2E)
+	transfer, e2e := together(now)
 	if transfer.N() == 0 && now.Unaligned > t.last.Unaligned {
 		fmt.Fprintf(&b, "  transfer and e2e: %s\n", unknown)
 	} else {
@@ -80,66 +89,19 @@ func (t *totals) line(now *live.Recv) {
 	t.last, t.at = *now, at
 }
 
-// summary prints the totals of the whole run, and percentiles without the warm-up.
-func (t *totals) summary(reason string, whole bool) {
-	r, s := t.r, &t.sum
-	var b strings.Builder
-	took := time.Duration(max(1, t.stopped-r.start))
-	fmt.Fprintf(&b, "--- SUMMARY %s: %s, stopped by %s after %s\n", tool, strings.Join(r.addresses, " "), reason, units.Seconds(took))
-	fmt.Fprintf(&b, "  received   %12s", units.Thousands(s.Received))
-	if first, last := r.group.Span(); s.Received > 1 && last > first {
-		fmt.Fprintf(&b, "  %s/s from the first to the last", units.Thousands(int64(float64(s.Received-1)/(float64(last-first)/1e9)+0.5)))
-	}
-	b.WriteString("\n")
-	for _, c := range []struct {
-		name  string
-		n     int64
-		about string
-	}{
-		{"other runs", s.OtherRun, "settled, logged, not counted"}, {"foreign", s.Foreign, "without a stamp of perf-send"},
-		{"redelivered", s.Redelivery, "had been delivered before"},
-		{"rejected", s.Rejected, "by --outcome"}, {"modified", s.Modified, "by --outcome"}, {"returned", s.Returned, "released by --outcome"}, {"released", s.Released, "came after the end and were given back"},
-	} {
-		if c.n > 0 {
-			fmt.Fprintf(&b, "  %-11s %11s  %s\n", c.name, units.Thousands(c.n), c.about)
-		}
-	}
-	if r.o.warmup > 0 {
-		fmt.Fprintf(&b, "  without the first %s:\n", r.o.warmup)
-	}
-	if s.Transfer.N() == 0 && s.Unaligned > 0 {
-		fmt.Fprintf(&b, "  transfer, e2e: %s\n", unknown)
-	} else {
-		fmt.Fprintf(&b, "  transfer   %s  (sent to received)\n", s.Transfer.Long())
-		fmt.Fprintf(&b, "  e2e        %s  (intended to received)\n", s.E2E.Long())
-	}
-	if s.Queued.N() > 0 {
-		fmt.Fprintf(&b, "  queued     %s  (received to started)\n", s.Queued.Long())
-	}
-	if s.Work.N() > 0 {
-		fmt.Fprintf(&b, "  work       %s  (started to settled)\n", s.Work.Long())
-	}
-	if s.Commit.N() > 0 {
-		fmt.Fprintf(&b, "  commit     %s  (%s transactions, %s rolled back)\n", s.Commit.Long(), units.Thousands(s.Committed+s.RolledBack), units.Thousands(s.RolledBack))
-	}
-	if size := r.target.Size(); whole && size >= 0 {
-		fmt.Fprintf(&b, "  log: %s, %s rows\n", r.target.Name, units.Thousands(s.Rows))
-	}
-	fmt.Fprint(r.env.Stderr, b.String())
+// together returns the latencies of an interval, those of the warm-up too.
+func together(now *live.Recv) (transfer, e2e live.Histogram) {
+	transfer, e2e = now.Transfer, now.E2E
+	transfer.Merge(&now.WarmupTransfer)
+	e2e.Merge(&now.WarmupE2E)
+	return transfer, e2e
 }
 
-// mostOften returns the run that most rows carry, "" without rows.
-func (r *run) mostOften() string {
-	for _, c := range r.counters {
-		c.flush()
+// warm reports whether an instant is within the warm-up.
+func (t *totals) warm(at int64) bool {
+	if t.r.o.warmup <= 0 {
+		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	best, most := "", int64(0)
-	for run, n := range r.runs {
-		if n > most || (n == most && run < best) {
-			best, most = run, n
-		}
-	}
-	return best
+	first, _ := t.r.group.Span()
+	return first == 0 || at < first+int64(t.r.o.warmup)
 }

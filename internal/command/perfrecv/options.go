@@ -24,6 +24,9 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := o.live.Validate(); err != nil {
 		return nil, err
 	}
+	if err := o.stats.Validate(&o.live); err != nil {
+		return nil, err
+	}
 	for _, a := range addresses {
 		if err := link.CheckAddress(a); err != nil {
 			return nil, cli.Usagef("%w", err)

@@ -80,7 +80,7 @@ func send(t *testing.T, url, args string) {
 
 // awaitFile waits until a file is there.
 func awaitFile(name string) {
-	for range 500 {
+	for range 6000 {
 		if _, err := os.Stat(name); err == nil {
 			return
 		}
@@ -296,16 +296,31 @@ func TestInterruptedAndBroken(t *testing.T) {
 		{"", "signal", cli.ExitOK, func(s *session) { s.signals <- syscall.SIGINT }},
 		{"-d 1m", "signal", cli.ExitUnmet, func(s *session) { s.signals <- syscall.SIGTERM }},
 		{"-n 100", "signal", cli.ExitUnmet, func(s *session) { s.signals <- syscall.SIGTERM }},
-		{"--wait 100ms", "idle", cli.ExitFailure, func(*session) {}},
 		{"-d 1m", "error", cli.ExitFailure, func(*session) { _ = b.Close() }},
 	} {
 		s := newSession(t, url)
-		timer := time.AfterFunc(300*time.Millisecond, func() { tt.act(s) })
-		code := s.run(tt.args + " queue://q")
-		timer.Stop()
+		ready := filepath.Join(s.dir, "ready")
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			awaitFile(ready)
+			tt.act(s)
+		})
+		code := s.run(tt.args + " --ready-file " + ready + " queue://q")
+		wg.Wait()
 		if r := s.read(t); code != tt.code || r.meta[format.KeyStop] != tt.stop {
 			t.Errorf("%q: exit %d, want %d; stopped by %s: %s", tt.args, code, tt.code, r.meta[format.KeyStop], &s.stderr)
 		}
+	}
+}
+
+// Nothing comes within --wait.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	_, url := startBroker(t, broker.Config{})
+	s := newSession(t, url)
+	code := s.run("--wait 100ms queue://empty")
+	if r := s.read(t); code != cli.ExitFailure || r.meta[format.KeyStop] != "idle" || !strings.Contains(s.stderr.String(), "no message came within --wait 100ms") {
+		t.Errorf("exit %d, stopped by %s: %s", code, r.meta[format.KeyStop], &s.stderr)
 	}
 }
 

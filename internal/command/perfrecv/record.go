@@ -148,7 +148,10 @@ func (r *run) finish(t *totals) error {
 	restore := connect.Frugal()
 	err = errors.Join(err, r.rec.Close(reason, true, counters(&t.sum)))
 	restore()
-	if !r.o.live.Quiet {
+	switch {
+	case r.o.stats.JSON():
+		t.totalObject(reason)
+	case !r.o.live.Quiet:
 		t.summary(reason, err == nil)
 	}
 	admitted := r.group.Admitted()
@@ -178,44 +181,4 @@ func counters(s *live.Recv) map[string]int64 {
 		"committed": s.Committed, "rolled_back": s.RolledBack, "tx_failed": s.TxFailed,
 		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
 	}
-}
-
-// runCounter counts the rows of each run in one lane; a hostile queue does not
-// fill the memory.
-type runCounter struct {
-	r    *run
-	last string
-	n    int64
-}
-
-func (r *run) countRuns() *runCounter {
-	c := &runCounter{r: r}
-	r.counters = append(r.counters, c)
-	return c
-}
-
-// add counts a row. Rows of one run come one after the other, so that the
-// shared map is touched seldom.
-func (c *runCounter) add(run string) {
-	if run == c.last {
-		c.n++
-		return
-	}
-	c.flush()
-	c.last, c.n = run, 1
-}
-
-func (c *runCounter) flush() {
-	if c.n == 0 {
-		return
-	}
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
-	if c.r.runs == nil {
-		c.r.runs = map[string]int64{}
-	}
-	if _, known := c.r.runs[c.last]; known || len(c.r.runs) < format.MaxStrings {
-		c.r.runs[c.last] += c.n
-	}
-	c.n = 0
 }

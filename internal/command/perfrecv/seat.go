@@ -93,6 +93,7 @@ func (s *seat) consume(c *consume.Consumer) {
 // restore attaches another link in place of the one that is gone because of cause.
 func (s *seat) restore(cause error) error {
 	r := s.r
+	defer r.group.Away()()
 	old, _ := s.get()
 	ctx := r.group.Context()
 	return r.lines.Restore(ctx, s.connection(), cause, func(ctx context.Context, conn *link.Conn) error {

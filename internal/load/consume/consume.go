@@ -238,10 +238,7 @@ func stampOf(d *amqp.Delivery) []byte {
 func (c *Consumer) work(d *amqp.Delivery, stamp *timestamp.Stamp) (full bool, err error) {
 	g := c.cfg.Group
 	g.busy.Add(1) // whoever waits for a turn or works is not idle
-	defer func() {
-		g.touch()
-		g.busy.Add(-1)
-	}()
+	defer g.rest()
 	if err := c.tempo.begin(d.Received); err != nil {
 		return false, err
 	}

@@ -39,7 +39,8 @@ type Group struct {
 	first    atomic.Int64 // instant of the first message that counts, 0 before it
 	last     atomic.Int64 // instant of the last message that counts, 0 before the first
 
-	// Of consumers with a Tempo: how many are busy, and when the last one was.
+	// Of consumers with a Tempo, or without a link: how many are busy, and when the last
+	// one was.
 	busy   atomic.Int64
 	active atomic.Int64
 
@@ -127,8 +128,18 @@ func (g *Group) admit(received int64) bool {
 	return true
 }
 
-// touch says that a consumer was busy until now.
-func (g *Group) touch() { g.active.Store(g.clock.Now()) }
+// Away says that a consumer is without a link for a while, until the returned
+// function is called: such a time is not idle.
+func (g *Group) Away() (back func()) {
+	g.busy.Add(1)
+	return g.rest
+}
+
+// rest says that a consumer was busy until now.
+func (g *Group) rest() {
+	g.active.Store(g.clock.Now())
+	g.busy.Add(-1)
+}
 
 // quietSince returns from when on nothing came and nobody worked, 0 before the
 // first message.

@@ -344,3 +344,24 @@ func TestRealTimer(t *testing.T) {
 		t.Errorf("%d messages of 2 ms took %v", len(rows), time.Duration(span))
 	}
 }
+
+// While a consumer is away the idle time stands still; it counts from its return.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.limits.Idle = 100 * ms
+		start := r.clock.Now()
+		r.queue.put(r.body("r"))
+		time.AfterFunc(50*ms, func() {
+			back := r.group.Away()
+			time.AfterFunc(500*ms, back)
+		})
+		if err := r.run(t); err != nil {
+			t.Error(err)
+		}
+		if took := time.Duration(r.clock.Now() - start); took < 650*ms+100*ms || took > 750*ms+100*ms {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

@@ -161,11 +161,11 @@ func (x *coordinator) answered(no int64, at int64, answer *wire.State) {
 	}
 	x.asked--
 	if answer.Kind != wire.CodeDeclared {
-		_, text := ownOutcome(answer)
-		if text == "" {
-			text = "no transaction in the answer"
+		why := &Error{Description: "the broker declares no transaction"}
+		if said := answer.Error; said != nil {
+			why.Condition, why.Description = printable(string(said.Condition)), why.Description+": "+printable(said.Description)
 		}
-		x.user.lost(&Error{Description: "the broker declares no transaction: " + text})
+		x.user.lost(why)
 		return
 	}
 	x.ready = append(x.ready, &transaction{id: bytes.Clone(answer.TxnID), Tx: amqp.Tx{Declared: at}})

@@ -1,12 +1,15 @@
 package link
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/broker"
 )
 
 // txLog keeps what is told of transactions and of deliveries settled in them.
@@ -230,6 +233,119 @@ func TestTxReceive(t *testing.T) {
 	}
 	if left := ids(t, r2, 6); len(left) != 6 || left[5] != 1000 {
 		t.Errorf("left in the queue: %v", left)
+	}
+}
+
+// TestTxReceiveCut: deliveries in a transaction that the end of the connection cuts are reported, once, with the cause.
+func TestTxReceiveCut(t *testing.T) {
+	t.Parallel()
+	b, log := ownBroker(t, broker.Config{}), newTxLog(t)
+	s, r, sink := txPair(t, b.url, SenderConfig{}, ReceiverConfig{Tx: 5, OnTx: log.onTx, OnSettled: log.onSettled})
+	if err := submitAll(limit(t), s, messages(0, 8, 100)); err != nil {
+		t.Fatal(err)
+	}
+	sink.await(limit(t), 8)
+	ids(t, r, 8)
+	if _, err := r.Settle(0, 7, amqp.Accepted); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Flush(limit(t)); err == nil {
+		t.Error("a transaction was flushed though its connection is gone")
+	}
+	_ = r.Close(limit(t)) // the end of the link has been told then
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	for id := range uint64(8) {
+		if err, told := log.settled[id]; !told || (err != nil) != (id >= 5) {
+			t.Errorf("delivery %d: told %v, %v", id, told, err)
+		}
+	}
+	if len(log.ended) != 2 || log.ended[1].Error == "" || log.ended[1].Count != 3 {
+		t.Errorf("transactions %+v", log.ended)
+	}
+}
+
+// TestTxCompeting: two receivers with transactions share a queue; every message is committed once.
+func TestTxCompeting(t *testing.T) {
+	t.Parallel()
+	const n = 200
+	u, address, sink := ownBroker(t, broker.Config{}).url, queue(t), newLedger(t)
+	c := dial(t, config(t, u), 0)
+	session, err := c.NewSession(limit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.NewSender(limit(t), SenderConfig{Address: address, Body: numbered{}, Sink: sink, Tx: 7, MaxPending: 100, Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := submitAll(limit(t), s, messages(0, n, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	if states := sink.await(limit(t), n); states[amqp.Accepted] != n {
+		t.Fatalf("sent: %v", states)
+	}
+	seen := make(chan uint64, 2*n)
+	ctx, stop := context.WithCancel(limit(t))
+	defer stop()
+	for k := range 2 {
+		var mu sync.Mutex
+		bodies := map[uint64]uint64{}
+		r, err := dial(t, config(t, u), int32(k+1)).NewReceiver(ctx, ReceiverConfig{Address: address, Credit: 20, Tx: 3, TxRollback: 0.3,
+			OnSettled: func(first, last uint64, _ int64, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				for id := first; id <= last && err == nil; id++ {
+					seen <- bodies[id]
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			dst := make([]amqp.Delivery, 10)
+			for {
+				// A transaction that is not full is not kept waiting for more.
+				wait, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+				got, err := r.Receive(wait, dst)
+				cancel()
+				switch {
+				case ctx.Err() != nil:
+					return
+				case errors.Is(err, context.DeadlineExceeded):
+					err = r.Flush(ctx)
+				case err == nil:
+					mu.Lock()
+					for _, d := range dst[:got] {
+						bodies[d.ID], _ = intact(d.Body)
+					}
+					mu.Unlock()
+					_, err = r.Settle(dst[0].ID, dst[got-1].ID, amqp.Accepted)
+				}
+				if err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+			}
+		}()
+	}
+	once := map[uint64]bool{}
+	for range n {
+		select {
+		case id := <-seen:
+			if once[id] {
+				t.Errorf("message %d was committed twice", id)
+			}
+			once[id] = true
+		case <-ctx.Done():
+			t.Fatalf("%d of %d committed", len(once), n)
+		}
 	}
 }
 

@@ -64,6 +64,31 @@ func (p *arrivalPass) add(v *view, i int) {
 	}
 }
 
+// whole takes in a plain chunk.
+func (p *arrivalPass) whole(v *view, c chunk) {
+	p.countAll(p.intended, v.Intended[c.from:c.to])
+	p.countAll(p.ready, v.Ready[c.from:c.to])
+	if p.poisson {
+		p.gaps = append(p.gaps, v.Ready[c.from:c.to]...)
+	}
+}
+
+// countAll counts a column; neighbours are often in one window.
+func (p *arrivalPass) countAll(counts []int32, column []int64) {
+	w, lo, hi := int64(0), int64(0), int64(-1)
+	for _, at := range column {
+		if at < lo || at > hi {
+			if at < p.start || (at-p.start)/p.width >= int64(len(counts)) {
+				continue
+			}
+			w = (at - p.start) / p.width
+			lo = p.start + w*p.width
+			hi = lo + p.width - 1
+		}
+		counts[w]++
+	}
+}
+
 func (p *arrivalPass) count(counts []int32, at int64) {
 	if w := (at - p.start) / p.width; at >= p.start && w < int64(len(counts)) {
 		counts[w]++

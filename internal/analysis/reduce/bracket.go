@@ -62,6 +62,7 @@ type bracketPass struct {
 	dist      *stats.Distribution
 	exact     []int64 // lower ends, as long as there are at most rowsInOrder
 	overtaken int64
+	from      []int64 // scratch: the answer less its lower end
 }
 
 // newBracketPass finds the busy periods after the first pass.
@@ -116,16 +117,46 @@ func (p *bracketPass) lateness(v *view, i int) int64 {
 	return p.bins.Lateness(a)
 }
 
-// work takes in lower ends; like all of a press it has the distribution to itself.
-func (p *bracketPass) work(s *sheet) {
-	if !p.on {
-		return
+// row takes in the lower end of a response.
+func (p *bracketPass) row(v *view, i int, s *values) {
+	switch {
+	case s.finite&(1<<Response) != 0:
+		low := lowerEnd(s.v[Response], p.lateness(v, i))
+		p.dist.Add(low)
+		if p.bins == nil {
+			p.exact = append(p.exact, low)
+		}
+	case s.infinite&(1<<Response) != 0:
+		p.dist.AddInfinite(1)
 	}
-	p.dist.AddBatch(s.lower)
-	p.dist.AddInfinite(s.lowerInfinite)
-	if p.bins == nil {
-		p.exact = append(p.exact, s.lower...)
+}
+
+// lowerEnd is not below 0, unless the response is.
+func lowerEnd(response, lateness int64) int64 {
+	return max(response-lateness, min(0, response))
+}
+
+// whole takes in a plain chunk.
+func (p *bracketPass) whole(v *view, c chunk) {
+	p.from = p.from[:0]
+	for i := c.from; i < c.to; i++ {
+		a := stats.Arrival{Intended: v.Intended[i], Ready: v.Ready[i], Done: v.Acked[i]}
+		late := int64(0)
+		if p.bins == nil {
+			late = p.busy.Lateness(a)
+		} else {
+			var overtaken bool
+			if late, overtaken = p.bins.Look(a); overtaken {
+				p.overtaken++
+			}
+		}
+		low := lowerEnd(a.Done-a.Intended, late)
+		p.from = append(p.from, a.Done-low)
+		if p.bins == nil {
+			p.exact = append(p.exact, low)
+		}
 	}
+	p.dist.AddDifferences(v.Acked[c.from:c.to], p.from)
 }
 
 func (p *bracketPass) finish(d *Data, several bool, percentiles []stats.Percentile) {

@@ -10,7 +10,6 @@ import (
 type firstPass struct {
 	*reducer
 	dists    [numMetrics]*stats.Distribution
-	negative [numMetrics]int64
 	counts   Counts
 	sel      Selection
 	first    int64 // intended
@@ -23,7 +22,6 @@ type firstPass struct {
 	clients  clients
 	totals   [4]span // intended, sent, acked, received
 	s        values
-	press    *press
 	line     *timeline
 }
 
@@ -50,7 +48,6 @@ func newFirstPass(r *reducer) *firstPass {
 	for m := range f.dists {
 		f.dists[m] = stats.NewDistribution()
 	}
-	f.press = newPress(f.work)
 	f.line = newTimeline(r.opt)
 	f.sel = r.data.Window
 	f.sel.First, f.sel.Last = math.MaxInt64, math.MinInt64
@@ -59,29 +56,13 @@ func newFirstPass(r *reducer) *firstPass {
 	return f
 }
 
-func (f *firstPass) add(v *view) {
+// count is the stage of counts, rates and extremes.
+func (f *firstPass) count(v *view) {
 	f.data.Rows += int64(v.Len())
-	for i := range v.Seq {
-		f.row(v, i)
-	}
-	f.press.turn()
+	f.eachRow(v, func(c chunk) { f.countWhole(v, c) }, func(i int) { f.countRow(v, i) })
 }
 
-// work takes in the values of a batch; it runs beside everything else of the
-// pass and has dists and negative to itself.
-func (f *firstPass) work(s *sheet) {
-	for m := range s.values {
-		f.dists[m].AddBatch(s.values[m])
-		f.dists[m].AddInfinite(int64(len(s.infinite[m])))
-		for _, v := range s.values[m] {
-			if v < 0 {
-				f.negative[m]++
-			}
-		}
-	}
-}
-
-func (f *firstPass) row(v *view, i int) {
+func (f *firstPass) countRow(v *view, i int) {
 	out := v.outcome(i)
 	intended := v.Intended[i]
 	f.first, f.last = min(f.first, intended), max(f.last, intended)
@@ -118,7 +99,29 @@ func (f *firstPass) row(v *view, i int) {
 	if arrived && v.Copy[i] == 0 {
 		f.selectArrival(v, i)
 	}
-	f.distribute(v, i)
+}
+
+// order is the stage of what needs the messages in intended order.
+func (f *firstPass) order(v *view) {
+	for i := range v.Seq {
+		if v.Primary[i] && v.outcome(i) != Unlogged {
+			f.line.add(v, i)
+		}
+	}
+}
+
+// distribution is the stage of the metrics' distributions.
+func (f *firstPass) distribution(v *view) {
+	f.eachRow(v, func(c chunk) {
+		for m := range f.dists {
+			to, from := v.instants(Metric(m), c)
+			f.dists[m].AddDifferences(to, from)
+		}
+	}, func(i int) {
+		if f.win.selects(v.Intended[i]) {
+			f.distribute(v, i)
+		}
+	})
 }
 
 // distribute puts the metrics of a selected row into their distributions.
@@ -129,16 +132,10 @@ func (f *firstPass) distribute(v *view, i int) {
 	}
 	s := &f.s
 	f.measure(v, i, s)
-	f.press.sheet.add(s, 0)
+	each(s.finite, func(m Metric) { f.dists[m].Add(s.v[m]) })
+	each(s.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
 	if s.pending != 0 {
 		f.again.first(v, i, s.pending)
-	}
-}
-
-func (f *firstPass) value(m Metric, v int64) {
-	f.dists[m].Add(v)
-	if v < 0 {
-		f.negative[m]++
 	}
 }
 
@@ -160,7 +157,6 @@ func (f *firstPass) countSend(v *view, i int, out Outcome) {
 		f.answered = max(f.answered, v.Intended[i])
 	}
 	f.integrity(v, i, out)
-	f.line.add(v, i)
 }
 
 func (f *firstPass) integrity(v *view, i int, out Outcome) {
@@ -260,25 +256,13 @@ const blockedFor = 1e6
 func (f *firstPass) selectArrival(v *view, i int) {
 	f.totals[3].add(v.Received[i])
 	f.clients.add(client{false, v.Receiver[i], v.Consumer[i]}, v.Received[i])
-	c := &f.data.Clock
-	c.Arrivals++
-	bound := v.Bound[i]
-	if !has(bound) {
-		c.Unknown++
-		bound = 0
-	}
-	c.Bound = max(c.Bound, bound)
+	f.bound(v.Bound[i], 1)
 	if !has(v.Sent[i]) {
 		return
 	}
 	transit := v.Received[i] - v.Sent[i]
-	c.MinTransit = min(c.MinTransit, transit)
-	if transit < 0 {
-		c.Negative++
-		if transit < -bound {
-			c.Impossible++
-		}
-	}
+	f.data.Clock.MinTransit = min(f.data.Clock.MinTransit, transit)
+	f.negative(transit, v.Bound[i])
 }
 
 // finish decides what only all rows together tell.
@@ -298,7 +282,7 @@ func (f *firstPass) finish() {
 	}
 	f.again.settle(func(was uint16, now *values) {
 		each(was, func(m Metric) { f.dists[m].AddInfinite(-1) })
-		each(now.finite, func(m Metric) { f.value(m, now.v[m]) })
+		each(now.finite, func(m Metric) { f.dists[m].Add(now.v[m]) })
 		each(now.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
 	})
 	f.counts.Resent = f.again.messages()
@@ -309,7 +293,7 @@ func (f *firstPass) finish() {
 	}
 	d.Window = f.sel
 	for m := range d.Metrics {
-		d.Metrics[m] = Metrical{Distribution: f.dists[m], Negative: f.negative[m]}
+		d.Metrics[m] = Metrical{Distribution: f.dists[m], Negative: f.dists[m].Histogram().Negative()}
 	}
 	d.Rates = Rates{Offered: f.totals[0].rate(), Sent: f.totals[1].rate(), Acked: f.totals[2].rate(), Received: f.totals[3].rate()}
 	d.Rates.Clients = f.clients.list()

@@ -99,3 +99,28 @@ func Waits() []Wait {
 	}
 	return ws
 }
+
+// instants are the columns whose difference a metric is, of a chunk's rows.
+func (v *view) instants(m Metric, c chunk) (to, from []int64) {
+	switch m {
+	case Lag:
+		to, from = v.Ready, v.Intended
+	case Blocked:
+		to, from = v.Sent, v.Ready
+	case Service:
+		to, from = v.Acked, v.Sent
+	case Response:
+		to, from = v.Acked, v.Intended
+	case Transit:
+		to, from = v.Received, v.Sent
+	case E2E:
+		to, from = v.Received, v.Intended
+	case Queued:
+		to, from = v.Started, v.Received
+	case Work:
+		to, from = v.Settled, v.Started
+	default:
+		to, from = v.Started, v.Intended
+	}
+	return to[c.from:c.to], from[c.from:c.to]
+}

@@ -64,6 +64,10 @@ type Options struct {
 
 	// inOrder is in place of rowsInOrder, for tests; 0: that.
 	inOrder int
+	// byRow looks at single rows even where whole columns would do, chunk is in
+	// place of chunkRows; for tests.
+	byRow bool
+	chunk int
 }
 
 // window is the selection in instants.

@@ -48,6 +48,26 @@ func (p *pathPass) add(v *view, i int) {
 	}
 }
 
+// whole takes in a plain chunk.
+func (p *pathPass) whole(v *view, c chunk) {
+	if len(v.BrokerIn) == v.Len() {
+		for i := c.from; i < c.to; i++ {
+			if has(v.BrokerIn[i]) {
+				p.to.Add(v.BrokerIn[i] - v.Sent[i])
+				p.from.Add(v.Received[i] - v.BrokerIn[i])
+			}
+		}
+	}
+	received, settled, started := v.Received[c.from:c.to], v.Settled[c.from:c.to], v.Started[c.from:c.to]
+	p.after.AddDifferences(received, v.Acked[c.from:c.to])
+	p.held.AddDifferences(settled, received)
+	n := int64(c.to - c.from)
+	first, last := extremes(settled)
+	p.settled.join(span{n, first, last})
+	first, last = extremes(started)
+	p.started.join(span{n, first, last})
+}
+
 func (p *pathPass) finish(d *Data) {
 	d.Path.BrokerIn, d.Path.Settled = p.from.N(), p.held.N()
 	d.Path.ToBroker, d.Path.FromBroker, d.Path.Held = p.to.Mean(), p.from.Mean(), p.held.Mean()

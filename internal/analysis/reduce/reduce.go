@@ -36,9 +36,7 @@ func Reduce(rows Rows, opt Options) (*Data, error) {
 		return nil, err
 	}
 	f := newFirstPass(r)
-	err := r.pass(f.add)
-	f.press.finish()
-	if err != nil {
+	if err := r.pass(f.count, f.distribution, f.order); err != nil {
 		return nil, err
 	}
 	f.finish()
@@ -50,12 +48,10 @@ func Reduce(rows Rows, opt Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = rows.Rewind()
-	if err == nil {
-		err = r.pass(s.add)
+	if err := rows.Rewind(); err != nil {
+		return nil, err
 	}
-	s.press.finish()
-	if err != nil {
+	if err := r.pass(s.stages()...); err != nil {
 		return nil, err
 	}
 	return r.data, s.finish()
@@ -131,27 +127,27 @@ func (r *reducer) firstIntended() (first int64, ok bool, err error) {
 	return first, first != math.MaxInt64, r.rows.Rewind()
 }
 
-// pass reads all rows once.
-func (r *reducer) pass(add func(*view)) error {
-	var v view
-	return eachBatch(r.rows, func(b *format.Merged) error {
-		if b.Len() == 0 {
-			return nil
-		}
-		if !r.runKnown {
-			r.run, _ = b.Run.At(0)
-			r.runKnown = true
-		}
-		v.look(b, r.names, r.run)
-		for i := range b.Seq {
+// look prepares a batch; rows of another run are an error.
+func (r *reducer) look(v *view, b *format.Merged) error {
+	if !r.runKnown {
+		r.run, _ = b.Run.At(0)
+		r.runKnown = true
+	}
+	v.look(b, r.names, r.run)
+	if len(v.runs) != 1 || !v.runs[0] {
+		for i := range v.Seq {
 			if !v.ours(i) {
 				other, _ := b.Run.At(i)
 				return fmt.Errorf("rows of two runs, %s and %s: report them one at a time", r.run, other)
 			}
 		}
-		add(&v)
-		return nil
-	})
+	}
+	size := chunkRows
+	if r.opt.chunk > 0 {
+		size = r.opt.chunk
+	}
+	v.divide(size)
+	return nil
 }
 
 // Warmed returns the warm-up that was left out.

@@ -24,8 +24,6 @@ type secondPass struct {
 	tail      tailPass
 	stalls    *stallPass
 	stability *stabilityPass
-	s         values
-	press     *press
 	bracket   *bracketPass
 	arrivals  *arrivalPass
 	path      pathPass
@@ -56,7 +54,6 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	s.arrivals = newArrivalPass(d)
 	s.several = f.severalSenders()
 	s.bracket = newBracketPass(f)
-	s.press = newPress(s.work)
 	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
 	s.tail = newTailPass(f.dists[Response])
 	s.stalls = newStallPass(s.axis, f.dists)
@@ -64,71 +61,184 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	return s, nil
 }
 
-func (p *secondPass) add(v *view) {
-	for i := range v.Seq {
-		if p.win.covers(v.Intended[i]) {
-			p.row(v, i)
-		}
+// stages are the parts of the pass.
+func (p *secondPass) stages() []stage {
+	all := []stage{p.selectStage(0, Service), p.selectStage(Service, Transit), p.selectStage(Transit, Queued), p.selectStage(Queued, numMetrics), p.seriesStage(), p.flowStage(), p.stallStage()}
+	if p.bracket.on {
+		all = append(all, p.bracketStage())
 	}
-	p.press.turn()
+	if p.opt.Sink != nil {
+		all = append(all, p.sinkStage())
+	}
+	return all
 }
 
-// work takes in the values of a batch; it runs beside everything else of the
-// pass and has the selectors to itself.
-func (p *secondPass) work(s *sheet) {
-	p.bracket.work(s)
-	for m, selector := range p.selectors {
-		for i, v := range s.values[m] {
-			selector.Add(int(s.bins[m][i]), v)
-		}
-		for _, bin := range s.infinite[m] {
-			selector.AddInfinite(int(bin))
-		}
+// row returns the metrics of a first attempt, with regard to later ones; false
+// for other rows.
+func (p *secondPass) row(v *view, i int, s *values) bool {
+	if v.Attempt[i] > 0 || !p.win.covers(v.Intended[i]) {
+		return false
 	}
-}
-
-func (p *secondPass) row(v *view, i int) {
-	out := v.outcome(i)
-	expected := p.expected(v, i)
-	p.series.instants(v, i, out, expected)
-	if v.Attempt[i] > 0 {
-		return
-	}
-	p.stability.add(v, i, out, expected)
-	s := &p.s
 	p.measure(v, i, s)
 	p.again.replace(v, i, s)
-	selected := p.win.selects(v.Intended[i])
-	p.series.latencies(v.Intended[i], s, v.wait(i))
-	if p.opt.Sink != nil {
-		p.sink(v, i, s)
-	}
-	if !selected {
-		return
-	}
-	bin := p.axis.Bin(v.Intended[i])
-	p.press.sheet.add(s, bin>>p.halved)
-	if p.bracket.on {
-		p.bracketRow(v, i, s)
-	}
-	if v.Primary[i] && out != Unlogged {
-		p.arrivals.add(v, i)
-	}
-	if v.Copy[i] == 0 {
-		p.path.add(v, i)
-	}
-	p.tail.add(s, v.wait(i))
-	p.stalls.add(bin, v.Intended[i], s, v.wait(i))
+	return true
 }
 
-// bracketRow puts the lower end of a response beside it.
-func (p *secondPass) bracketRow(v *view, i int, s *values) {
-	switch {
-	case s.finite&(1<<Response) != 0:
-		low := s.v[Response] - p.bracket.lateness(v, i)
-		p.press.sheet.lower = append(p.press.sheet.lower, max(low, min(0, s.v[Response])))
-	case s.infinite&(1<<Response) != 0:
-		p.press.sheet.lowerInfinite++
+// selectStage finds the exact ranks of the metrics from ≤ m < to.
+func (p *secondPass) selectStage(from, to Metric) stage {
+	s := &values{}
+	return func(v *view) {
+		p.eachRow(v, func(c chunk) { p.selectWhole(v, c, from, to) }, func(i int) {
+			if !p.win.selects(v.Intended[i]) || !p.row(v, i, s) {
+				return
+			}
+			bin := p.axis.Bin(v.Intended[i]) >> p.halved
+			for m := from; m < to; m++ {
+				switch {
+				case p.selectors[m] == nil:
+				case s.finite&(1<<m) != 0:
+					p.selectors[m].Add(bin, s.v[m])
+				case s.infinite&(1<<m) != 0:
+					p.selectors[m].AddInfinite(bin)
+				}
+			}
+		})
+	}
+}
+
+// selectWhole takes in the rows of a chunk, bin by bin.
+func (p *secondPass) selectWhole(v *view, c chunk, from, to Metric) {
+	p.eachBin(v, c, p.halved, func(bin int, part chunk) {
+		for m := from; m < to; m++ {
+			a, b := v.instants(m, part)
+			if p.selectors[m] == nil {
+				continue
+			}
+			p.selectors[m].AddRun(bin, a, b)
+		}
+	})
+}
+
+// eachBin calls f for each run of rows whose intended instants are in one bin.
+func (p *secondPass) eachBin(v *view, c chunk, halved uint, f func(bin int, part chunk)) {
+	for from := c.from; from < c.to; {
+		bin := p.axis.Bin(v.Intended[from])
+		lo, hi := p.axis.Edges(bin)
+		to := from + 1
+		for to < c.to && v.Intended[to] >= lo && v.Intended[to] <= hi {
+			to++
+		}
+		f(bin>>halved, chunk{from: from, to: to})
+		from = to
+	}
+}
+
+// seriesStage counts over time.
+func (p *secondPass) seriesStage() stage {
+	s := &values{}
+	return func(v *view) {
+		p.eachRow(v, func(c chunk) {
+			if !p.series.whole(v, c, p.receives) {
+				for i := c.from; i < c.to; i++ {
+					p.seriesRow(v, i, s)
+				}
+			}
+		}, func(i int) { p.seriesRow(v, i, s) })
+	}
+}
+
+func (p *secondPass) seriesRow(v *view, i int, s *values) {
+	if !p.win.covers(v.Intended[i]) {
+		return
+	}
+	p.series.instants(v, i, v.outcome(i), p.expected(v, i))
+	if p.row(v, i, s) {
+		p.series.latencies(v.Intended[i], s, v.wait(i))
+	}
+}
+
+// flowStage compares what goes in with what comes out.
+func (p *secondPass) flowStage() stage {
+	return func(v *view) {
+		p.eachRow(v, func(c chunk) {
+			p.stability.whole(v, c, p.receives)
+			p.arrivals.whole(v, c)
+			p.path.whole(v, c)
+		}, func(i int) {
+			if v.Attempt[i] > 0 || !p.win.covers(v.Intended[i]) {
+				return
+			}
+			out := v.outcome(i)
+			p.stability.add(v, i, out, p.expected(v, i))
+			if !p.win.selects(v.Intended[i]) {
+				return
+			}
+			if v.Primary[i] && out != Unlogged {
+				p.arrivals.add(v, i)
+			}
+			if v.Copy[i] == 0 {
+				p.path.add(v, i)
+			}
+		})
+	}
+}
+
+// stallStage finds episodes, and what the tail is made of.
+func (p *secondPass) stallStage() stage {
+	s := &values{}
+	return func(v *view) {
+		p.eachRow(v, func(c chunk) {
+			p.eachBin(v, c, 0, func(bin int, part chunk) { p.slowWhole(v, bin, part, s) })
+		}, func(i int) {
+			if p.win.selects(v.Intended[i]) && p.row(v, i, s) {
+				p.tail.add(s, v.wait(i))
+				p.stalls.add(p.axis.Bin(v.Intended[i]), v.Intended[i], s, v.wait(i))
+			}
+		})
+	}
+}
+
+// slowWhole takes in rows of one bin: of those that are neither slow nor in the
+// tail only the number matters.
+func (p *secondPass) slowWhole(v *view, bin int, c chunk, s *values) {
+	slow := min(p.stalls.twice, p.tail.above)
+	known := p.stalls.on && p.stalls.basis == Response && p.tail.known
+	fast := uint32(0)
+	for i := c.from; i < c.to; i++ {
+		if known && v.Acked[i]-v.Intended[i] <= slow {
+			fast++
+			continue
+		}
+		p.measure(v, i, s)
+		p.tail.add(s, v.wait(i))
+		p.stalls.add(bin, v.Intended[i], s, v.wait(i))
+	}
+	if fast > 0 {
+		p.stalls.bins[bin].fast += fast
+	}
+}
+
+// bracketStage puts the lower ends of the responses into their distribution.
+func (p *secondPass) bracketStage() stage {
+	s := &values{}
+	return func(v *view) {
+		p.eachRow(v, func(c chunk) { p.bracket.whole(v, c) }, func(i int) {
+			if p.win.selects(v.Intended[i]) && p.row(v, i, s) {
+				p.bracket.row(v, i, s)
+			}
+		})
+	}
+}
+
+// sinkStage hands out every sample, in the order of the rows.
+func (p *secondPass) sinkStage() stage {
+	s := &values{}
+	return func(v *view) {
+		for i := range v.Seq {
+			if p.row(v, i, s) {
+				p.sink(v, i, s)
+			}
+		}
 	}
 }
 

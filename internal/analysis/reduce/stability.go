@@ -70,6 +70,46 @@ func (p *stabilityPass) add(v *view, i int, out Outcome, expected bool) {
 	}
 }
 
+// whole takes in a plain chunk: the same as add of each row.
+func (p *stabilityPass) whole(v *view, c chunk, receives bool) {
+	p.countAll(&p.in, v.Intended[c.from:c.to])
+	p.countAll(&p.out, v.Acked[c.from:c.to])
+	p.level(v.Sent[c.from:c.to], +1)
+	p.level(v.Acked[c.from:c.to], -1)
+	if receives {
+		p.countAll(&p.got, v.Received[c.from:c.to])
+		p.countAll(&p.due, v.Intended[c.from:c.to])
+	}
+}
+
+// countAll counts a column; most of a chunk lies on one side of the edges.
+func (p *stabilityPass) countAll(counts *[2]int64, column []int64) {
+	lowest, highest := extremes(column)
+	switch n := int64(len(column)); {
+	case highest < p.quarter[0] || lowest > p.quarter[2]:
+	case lowest >= p.quarter[0] && highest < p.quarter[1]:
+		counts[0] += n
+	case lowest >= p.quarter[1] && highest <= p.quarter[2]:
+		counts[1] += n
+	default:
+		for _, at := range column {
+			p.count(counts, at)
+		}
+	}
+}
+
+// level adds to what is under way, for runs of instants in one bin.
+func (p *stabilityPass) level(column []int64, by int32) {
+	bin, lo, hi := 0, int64(0), int64(-1)
+	for _, at := range column {
+		if at < lo || at > hi {
+			bin = p.axis.Bin(at)
+			lo, hi = p.axis.Edges(bin)
+		}
+		p.flight[bin] += by
+	}
+}
+
 func (p *stabilityPass) finish(d *Data, s *seriesPass) {
 	half := float64(p.quarter[2]-p.quarter[0]) / 1e9
 	d.Backlog = stability(p.in, p.out, half)

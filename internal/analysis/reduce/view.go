@@ -14,6 +14,7 @@ type view struct {
 	fates    []fate
 	runs     []bool  // of the run that is reduced
 	subs     []int32 // code to names.subscriptions
+	chunks   []chunk
 }
 
 // names numbers the strings of all batches.

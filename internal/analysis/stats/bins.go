@@ -1,6 +1,9 @@
 package stats
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // MaxBins is the most bins of intended time that statistics over time work on.
 const MaxBins = 1 << 20
@@ -39,4 +42,17 @@ func (a Axis) Bin(at int64) int {
 	}
 	b := (uint64(at) - uint64(a.Start)) / uint64(max(a.Width, 1))
 	return int(min(b, uint64(max(a.Bins, 1)-1)))
+}
+
+// Edges returns the first and the last instant of a bin; the first and the last
+// bin reach as far as instants do.
+func (a Axis) Edges(bin int) (first, last int64) {
+	first, last = math.MinInt64, math.MaxInt64
+	if bin > 0 {
+		first = a.Start + int64(bin)*a.Width
+	}
+	if bin < a.Bins-1 {
+		last = a.Start + int64(bin+1)*a.Width - 1
+	}
+	return first, last
 }

@@ -161,6 +161,12 @@ func (b *BusyBins) Overtaken(a Arrival) bool {
 	return a.Done > b.doneAfter[i] || a.Ready > b.readyAfter[i]
 }
 
+// Look returns both for one message.
+func (b *BusyBins) Look(a Arrival) (lateness int64, overtaken bool) {
+	i := b.place(a)
+	return b.lateness[i], a.Done > b.doneAfter[i] || a.Ready > b.readyAfter[i]
+}
+
 func (b *BusyBins) place(a Arrival) int64 {
 	return min(max(a.Intended>>b.shift-b.first, 0), int64(len(b.lateness))-1)
 }

@@ -31,6 +31,13 @@ func (d *Distribution) AddBatch(vs []int64) {
 	}
 }
 
+// AddDifferences takes in the finite values to[i] − from[i], ns, for all i: the
+// same as Add of each, for columns.
+func (d *Distribution) AddDifferences(to, from []int64) {
+	d.Moments.AddDifferences(to, from)
+	d.hist.AddDifferences(to, from)
+}
+
 // AddInfinite takes in n values of +infinity.
 func (d *Distribution) AddInfinite(n int64) { d.infinite += n }
 

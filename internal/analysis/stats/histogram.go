@@ -158,3 +158,40 @@ func (h *Histogram) AtRank(rank int64) (b Bucket, ok bool) {
 	}
 	return Bucket{}, false
 }
+
+// AddDifferences counts to[i] − from[i] for all i. It is Add for columns.
+func (h *Histogram) AddDifferences(to, from []int64) {
+	from = from[:len(to)]
+	precision := h.precision
+	for i, t := range to {
+		v := t - from[i]
+		if v < 0 {
+			h.AddN(v, 1)
+			h.n--
+			continue
+		}
+		u := uint64(v)
+		chunk := bits.Len64(u) - precision
+		shift := uint(chunk-1) & 63
+		if chunk <= 0 {
+			chunk, shift = 0, 0
+		}
+		c := h.pos[chunk&(maxChunks-1)]
+		if c == nil {
+			c = make([]int64, 1<<precision)
+			h.pos[chunk] = c
+		}
+		c[int(u>>shift)&(len(c)-1)]++
+	}
+	h.n += int64(len(to))
+}
+
+// Negative returns how many values are below zero.
+func (h *Histogram) Negative() (n int64) {
+	for _, c := range h.neg {
+		for _, k := range c {
+			n += k
+		}
+	}
+	return n
+}

@@ -38,6 +38,60 @@ func (m *Moments) Add(v int64) {
 	m.squares[2] += c
 }
 
+// AddDifferences takes in to[i] − from[i] for all i. It is Add for columns.
+func (m *Moments) AddDifferences(to, from []int64) {
+	if len(to) == 0 {
+		return
+	}
+	from = from[:len(to)]
+	lowest, highest := to[0]-from[0], to[0]-from[0]
+	s0, s1, q0, q1, q2 := m.sum[0], m.sum[1], m.squares[0], m.squares[1], m.squares[2]
+	for i, t := range to {
+		v := t - from[i]
+		lowest, highest = min(lowest, v), max(highest, v)
+		var c uint64
+		sign := v >> 63 // 0, or −1 for a negative one
+		s0, c = bits.Add64(s0, uint64(v), 0)
+		s1 += uint64(sign) + c
+		u := uint64((v ^ sign) - sign)
+		hi, lo := bits.Mul64(u, u)
+		q0, c = bits.Add64(q0, lo, 0)
+		q1, c = bits.Add64(q1, hi, c)
+		q2 += c
+	}
+	m.sum, m.squares = [2]uint64{s0, s1}, [3]uint64{q0, q1, q2}
+	if m.n == 0 {
+		m.min, m.max = lowest, highest
+	}
+	m.min, m.max = min(m.min, lowest), max(m.max, highest)
+	m.n += int64(len(to))
+}
+
+// AddN takes in a value n times, n at least 0.
+func (m *Moments) AddN(v, n int64) {
+	if n <= 0 {
+		return
+	}
+	var one Moments
+	one.Add(v)
+	var c uint64
+	hi, lo := bits.Mul64(one.sum[0], uint64(n))
+	m.sum[0], c = bits.Add64(m.sum[0], lo, 0)
+	m.sum[1], _ = bits.Add64(m.sum[1], hi+one.sum[1]*uint64(n), c)
+	h0, l0 := bits.Mul64(one.squares[0], uint64(n))
+	h1, l1 := bits.Mul64(one.squares[1], uint64(n))
+	m.squares[0], c = bits.Add64(m.squares[0], l0, 0)
+	m.squares[1], c = bits.Add64(m.squares[1], h0, c)
+	m.squares[2] += c
+	m.squares[1], c = bits.Add64(m.squares[1], l1, 0)
+	m.squares[2] += h1 + c
+	if m.n == 0 {
+		m.min, m.max = v, v
+	}
+	m.min, m.max = min(m.min, v), max(m.max, v)
+	m.n += n
+}
+
 // Merge takes in all values of o.
 func (m *Moments) Merge(o *Moments) {
 	if o.n == 0 {

@@ -19,6 +19,7 @@ type Selector struct {
 	wanted   []wanted // ascending by bucket
 	seen     int64
 	infinite int64
+	classes  classes
 }
 
 // wanted is one rank whose value pass 2 looks for.
@@ -77,6 +78,7 @@ func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
 			w.dense = make([]uint32, int(n)*bins)
 		}
 	}
+	s.classes = s.classify()
 	return s
 }
 

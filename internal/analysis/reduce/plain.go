@@ -1,0 +1,111 @@
+package reduce
+
+import "math"
+
+// chunkRows is how many rows are looked at together. Most chunks of most runs
+// are plain: their columns are added up without a look at single rows.
+const chunkRows = 1024
+
+// chunk is a stretch of rows of a batch.
+type chunk struct {
+	from, to int // rows
+	// plain: all rows are first attempts that were accepted and arrived, with all
+	// their instants.
+	plain       bool
+	first, last int64 // intended
+}
+
+// divide finds the chunks of a batch.
+func (v *view) divide(size int) {
+	v.chunks = v.chunks[:0]
+	accepted := int32(-2) // no code
+	for code, o := range v.outcomes {
+		if o == Accepted {
+			accepted = int32(code)
+			break
+		}
+	}
+	for from := 0; from < v.Len(); from += size {
+		to := min(from+size, v.Len())
+		c := chunk{from: from, to: to, first: math.MaxInt64, last: math.MinInt64}
+		for _, at := range v.Intended[from:to] {
+			c.first, c.last = min(c.first, at), max(c.last, at)
+		}
+		c.plain = v.plain(from, to, accepted)
+		v.chunks = append(v.chunks, c)
+	}
+}
+
+// plain reports whether all of the rows are.
+func (v *view) plain(from, to int, accepted int32) bool {
+	for _, flag := range v.Primary[from:to] {
+		if !flag {
+			return false
+		}
+	}
+	for _, code := range v.Outcome.Codes[from:to] {
+		if code != accepted {
+			return false
+		}
+	}
+	odd := int32(0)
+	for _, n := range v.Attempt[from:to] {
+		odd |= n
+	}
+	for _, n := range v.Copy[from:to] {
+		odd |= n
+	}
+	if odd != 0 {
+		return false
+	}
+	for _, column := range [][]int64{v.Ready, v.Sent, v.Acked, v.Received, v.Started, v.Settled} {
+		lowest := int64(math.MaxInt64)
+		for _, at := range column[from:to] {
+			lowest = min(lowest, at)
+		}
+		if !has(lowest) { // NULL is the smallest of all
+			return false
+		}
+	}
+	return true
+}
+
+// selects reports whether all rows of a chunk are selected.
+func (w window) selectsAll(c chunk) bool {
+	return c.first >= w.warm && c.first >= w.from && c.last < w.to
+}
+
+// eachRow calls row for the rows of all chunks, but for those of plain and
+// selected chunks that are taken as a whole.
+func (r *reducer) eachRow(v *view, whole func(c chunk), row func(i int)) {
+	for _, c := range v.chunks {
+		if c.plain && r.win.selectsAll(c) && !r.opt.byRow {
+			whole(c)
+			continue
+		}
+		for i := c.from; i < c.to; i++ {
+			row(i)
+		}
+	}
+}
+
+// runs calls f for each run of equal numbers among rows.
+func runs[T comparable](column []T, from, to int, f func(from, to int)) {
+	for i := from; i < to; {
+		k := i + 1
+		for k < to && column[k] == column[i] {
+			k++
+		}
+		f(i, k)
+		i = k
+	}
+}
+
+// extremes are the smallest and the largest of a column's rows; there must be one.
+func extremes(column []int64) (lowest, highest int64) {
+	lowest, highest = column[0], column[0]
+	for _, v := range column {
+		lowest, highest = min(lowest, v), max(highest, v)
+	}
+	return lowest, highest
+}

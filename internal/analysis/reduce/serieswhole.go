@@ -1,0 +1,106 @@
+package reduce
+
+import (
+	"math"
+
+	"amqpperf/internal/analysis/stats"
+)
+
+// whole takes in a plain chunk: the same as instants and latencies of each row.
+// It returns false, and has done nothing, when an instant is beyond the series.
+func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
+	intended, sent, acked, received := v.Intended[c.from:c.to], v.Sent[c.from:c.to], v.Acked[c.from:c.to], v.Received[c.from:c.to]
+	for _, column := range [][]int64{intended, sent, acked, received} {
+		lowest, highest := extremes(column)
+		if _, ok := p.interval(lowest); !ok {
+			return false
+		}
+		if _, ok := p.interval(highest); !ok {
+			return false
+		}
+	}
+	p.eachInterval(intended, func(k, from, to int) {
+		n := int64(to - from)
+		p.counts[countIntended][k] += n
+		if receives {
+			p.counts[countDue][k] += n
+		}
+		p.wholeLatencies(v, k, chunk{from: c.from + from, to: c.from + to})
+	})
+	p.eachInterval(sent, func(k, from, to int) {
+		n := int64(to - from)
+		p.counts[countSent][k] += n
+		p.counts[countSettleable][k] += n
+		if receives {
+			p.counts[countExpected][k] += n
+		}
+		p.little[0].addAll(k, p.start+int64(k+1)*p.width, sent[from:to])
+	})
+	p.eachInterval(acked, func(k, from, to int) {
+		p.counts[countAcked][k] += int64(to - from)
+		p.counts[countDone][k] += int64(to - from)
+		p.little[1].addAll(k, p.start+int64(k+1)*p.width, acked[from:to])
+	})
+	p.eachInterval(received, func(k, from, to int) {
+		p.counts[countReceived][k] += int64(to - from)
+		for _, b := range v.Bound[c.from+from : c.from+to] {
+			p.bound[k] = max(p.bound[k], b) // NULL is the smallest of all
+		}
+	})
+	p.pairs.AddDifferences(acked, sent)
+	return true
+}
+
+// eachInterval calls f for each run of instants in one interval of the series.
+func (p *seriesPass) eachInterval(column []int64, f func(k, from, to int)) {
+	for from := 0; from < len(column); {
+		k, _ := p.interval(column[from])
+		lo := p.start + int64(k)*p.width
+		hi := lo + p.width - 1
+		if hi < lo {
+			hi = math.MaxInt64
+		}
+		to := from + 1
+		for to < len(column) && column[to] >= lo && column[to] <= hi {
+			to++
+		}
+		f(k, from, to)
+		from = to
+	}
+}
+
+// addAll is add for instants of one interval.
+func (l *littleSide) addAll(i int, end int64, column []int64) {
+	l.n[i] += int64(len(column))
+	for _, at := range column {
+		l.before[i] += end - at
+	}
+}
+
+// wholeLatencies takes in rows of one interval.
+func (p *seriesPass) wholeLatencies(v *view, at int, c chunk) {
+	for k, m := range [3]Metric{Response, Service, E2E} {
+		cell := &p.latency[k][at]
+		if cell.finite == nil {
+			cell.finite = stats.NewHistogram(seriesPrecision)
+			cell.max = math.MinInt64
+		}
+		to, from := v.instants(m, c)
+		cell.finite.AddDifferences(to, from)
+		highest := cell.max
+		for i, t := range to {
+			highest = max(highest, t-from[i])
+		}
+		cell.max = highest
+	}
+	parts := &p.parts[at]
+	parts.n += int64(c.to - c.from)
+	runs(v.Wait.Codes, c.from, c.to, func(from, to int) {
+		blocked := &parts.blocked[v.wait(from)]
+		for i := from; i < to; i++ {
+			parts.lag.add(v.Ready[i] - v.Intended[i])
+			blocked.add(v.Sent[i] - v.Ready[i])
+			parts.service.add(v.Acked[i] - v.Sent[i])
+		}
+	})
+}

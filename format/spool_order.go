@@ -17,8 +17,8 @@ import (
 // written, together with the stragglers that belong among them.
 
 const (
-	chunkRows  = 1 << 17 // rows of a chunk at most; no batch has more
-	lateMemory = 1 << 18 // stragglers kept in memory
+	chunkRows  = BatchRows // rows of a chunk at most; no batch has more
+	lateMemory = 1 << 18   // stragglers kept in memory
 )
 
 // orderKey is the place of a row among those of its lane: (seq, attempt) of a

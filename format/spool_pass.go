@@ -220,13 +220,16 @@ type emitter struct {
 	written int64
 }
 
+// emitRows is how many rows change hands at once.
+const emitRows = 1 << 14
+
 func newEmitter(w Writer, def *Schema) *emitter {
 	const batches = 3
 	e := &emitter{full: make(chan *gatherer, batches), empty: make(chan *gatherer, batches),
 		done: make(chan struct{}), failed: make(chan struct{})}
 	for range batches {
 		b := newBatch(def.Name)
-		stretch(b, BatchRows)
+		stretch(b, emitRows)
 		truncateBatch(b) // memory for a whole batch, without rows
 		e.empty <- newGatherer(b)
 	}
@@ -259,10 +262,10 @@ func (e *emitter) rows(b Batch, index []int32) error {
 				return errEmitter
 			}
 		}
-		n := min(len(index), BatchRows-e.cur.dst.Len())
+		n := min(len(index), emitRows-e.cur.dst.Len())
 		e.cur.pick(b, index[:n])
 		index = index[n:]
-		if e.cur.dst.Len() == BatchRows {
+		if e.cur.dst.Len() == emitRows {
 			e.full <- e.cur
 			e.cur = nil
 		}

@@ -121,6 +121,13 @@ func (q *queue[R]) close() {
 	q.back.Broadcast()
 }
 
+// release lets go of everything, after the end.
+func (q *queue[R]) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.items, q.spare, q.free = nil, nil, nil
+}
+
 func (q *queue[R]) drop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -200,10 +200,22 @@ func (r *Recorder[R]) close(stop string, complete bool, counters map[string]int6
 	r.q.give(item[R]{flush: true})
 	r.q.give(item[R]{stop: true})
 	<-r.written
+	r.release()
 	if err := r.Err(); err != nil {
 		return r.sink.abandon(err)
 	}
 	return r.sink.finish(r.lastMeta(stop, complete, counters))
+}
+
+// release lets the memory of the recording go: putting the log in order needs its own.
+func (r *Recorder[R]) release() {
+	r.cols, r.prov = nil, nil
+	r.q.release()
+	r.lanes.Lock()
+	defer r.lanes.Unlock()
+	for _, l := range r.lanes.list {
+		l.provisional = nil
+	}
 }
 
 func (r *Recorder[R]) lastMeta(stop string, complete bool, counters map[string]int64) format.Meta {

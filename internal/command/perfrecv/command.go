@@ -26,7 +26,8 @@ type options struct {
 
 	stats connect.StatsFlags
 
-	watch connect.WatchFlags
+	watch     connect.WatchFlags
+	onlyWatch bool
 
 	consumer consumerFlags
 	link     linkFlags
@@ -60,7 +61,8 @@ const examples = `  perf-recv --idle 5s queue://bench                into perf-r
   perf-recv -n 1M --credit 2000 --ack-every 1000 -o recv.parquet queue://bench
   perf-recv -o - queue://bench | perf-merge -f log -   every delivery as a line of text, live
   perf-recv --work 'exp(5ms)' --credit 10 -d 1m queue://bench    a consumer as in production: 200 messages a second
-  perf-recv --consumers 100 -d 1m topic://prices    100 subscribers, each of which gets every message`
+  perf-recv --consumers 100 -d 1m topic://prices    100 subscribers, each of which gets every message
+  perf-recv --watch-only --watch-name beam.smp -o broker.parquet    on the broker's host, beside a run on others`
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
@@ -71,8 +73,17 @@ func New(env *cli.Env) *cobra.Command {
 		Short:   "Receive from an AMQP 1.0 broker and log every delivery",
 		Long:    long,
 		Example: examples,
-		Args:    cli.NeedArgs("ADDRESS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.onlyWatch {
+				r, err := prepareWatch(env, o, cmd.Flags(), args)
+				if err != nil {
+					return err
+				}
+				return r.watchOnly(cmd.Context())
+			}
+			if err := cli.NeedArgs("ADDRESS")(cmd, args); err != nil {
+				return err
+			}
 			r, err := prepare(env, o, cmd.Flags(), args)
 			if err != nil {
 				return err
@@ -112,6 +123,9 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.StringVar(&o.clockListen, "clock-listen", "", "answer the clock probes of perf-send --clock-peer at `HOST:PORT`, UDP and TCP; the token that they need is the last word in the ready file's second line")
 	})
 	o.watch.Register(cmd)
+	cli.Group(cmd, "Watching", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.onlyWatch, "watch-only", false, "receive nothing, connect to nothing: only sample this host and what is watched, as on the broker's own host; no ADDRESS")
+	})
 	o.conn.Register(cmd, env)
 }
 

@@ -73,10 +73,16 @@ func (o *options) validate(fs *pflag.FlagSet, r *run) error {
 	if err := o.consumer.validate(given, o); err != nil {
 		return err
 	}
-	if r.runID != "" {
-		if err := timestamp.ValidRun(r.runID); err != nil {
-			return cli.Usagef("--run: %w", err)
-		}
+	return r.validRun()
+}
+
+// validRun reports what is wrong with --run.
+func (r *run) validRun() error {
+	if r.runID == "" {
+		return nil
+	}
+	if err := timestamp.ValidRun(r.runID); err != nil {
+		return cli.Usagef("--run: %w", err)
 	}
 	return nil
 }

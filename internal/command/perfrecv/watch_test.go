@@ -1,12 +1,17 @@
 package perfrecv_test
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp/broker"
+	"amqpperf/internal/cli"
+	"amqpperf/internal/command/perfrecv"
 )
 
 // The log has samples of the tool and of what is not settled on each connection.
@@ -54,4 +59,65 @@ func TestSamples(t *testing.T) {
 	if unsettled != 20 || !strings.Contains(s.stderr.String(), "nothing yet: --watch-name no-such-broker") {
 		t.Errorf("at most %d messages were unsettled, want 20; %s", unsettled, &s.stderr)
 	}
+}
+
+// Without a connection: a log with samples of a process and no rows.
+func TestWatchOnly(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, "")
+	run := func(args string) int {
+		return cli.Run(s.env, perfrecv.New, append([]string{"-o", s.log}, strings.Fields(args)...))
+	}
+	pid := fmt.Sprint(os.Getpid())
+	if code := run("--watch-only --watch-pid " + pid + " -d 50ms --run r"); code != 0 || !strings.Contains(s.stderr.String(), "samples only") {
+		t.Fatalf("exit %d: %s", code, &s.stderr)
+	}
+	r := s.read(t)
+	subs, ok, err := r.meta.Subscriptions()
+	if r.b.Len() != 0 || r.meta[format.KeySchema] != "recv/1" || r.meta[format.KeyRun] != "r" || r.meta[format.KeyStop] != "duration" || !ok || err != nil || len(subs) != 0 {
+		t.Errorf("%d rows, subscriptions %v, meta %v", r.b.Len(), subs, r.meta)
+	}
+	n := s.samples(t)
+	if n["pid:"+pid+".rss_bytes"] < 1 || n["tool.rss_bytes"] < 1 {
+		t.Errorf("samples %v", n)
+	}
+	for _, tt := range []struct{ args, text string }{
+		{"--watch-only queue://q", "--watch-only receives nothing: leave out queue://q"},
+		{"--watch-only --credit 5", "--credit has no meaning then"},
+		{"--watch-only -d 0s", "-d 0s: must be above 0"},
+		{"--watch-only --watch-pid 999999999", "--watch-pid"},
+		{"-d 1s", "no ADDRESS given"},
+	} {
+		s.stderr.Reset()
+		if code := run("--force " + tt.args); code != cli.ExitUsage || !strings.Contains(s.stderr.String(), tt.text) {
+			t.Errorf("%s: exit %d: %s", tt.args, code, &s.stderr)
+		}
+	}
+	s.signals <- syscall.SIGINT
+	if code := run("--force --watch-only"); code != 0 {
+		t.Errorf("interrupted: exit %d: %s", code, &s.stderr)
+	}
+	if r := s.read(t); r.meta[format.KeyStop] != "signal" {
+		t.Errorf("stopped by %s", r.meta[format.KeyStop])
+	}
+}
+
+// samples counts the samples of the log by name.
+func (s *session) samples(t *testing.T) map[string]int {
+	t.Helper()
+	l, err := format.Open(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was read only
+	var b format.Sample
+	if err := l.Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for i := range b.Len() {
+		what, _ := b.What.At(i)
+		n[what]++
+	}
+	return n
 }

@@ -47,6 +47,7 @@ type options struct {
 	from        string
 	tolerance   string
 	findRuns    int
+	pictures    cli.Enum
 	hooks       scenario.Hooks
 }
 
@@ -87,7 +88,7 @@ const examples = `  perf-run scenarios/funnel.yaml
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
-	o := &options{order: cli.NewEnum("order", string(scenario.Interleaved), string(scenario.Interleaved), string(scenario.Given))}
+	o := &options{pictures: cli.NewEnum("what", string(scenario.DrawEach), string(scenario.DrawEach), string(scenario.DrawCompared), string(scenario.DrawNone)), order: cli.NewEnum("order", string(scenario.Interleaved), string(scenario.Interleaved), string(scenario.Given))}
 	cmd := &cobra.Command{
 		Use:     "perf-run [flags] SCENARIO | ADDRESS...",
 		Short:   "repeat, sweep and interleave runs of the other programs",
@@ -147,6 +148,7 @@ func (o *options) registerRuns(f *pflag.FlagSet) {
 	f.StringVar(&o.send, "send", "", "`OPTIONS` of perf-send, by their long names, as one word: '--rate 5k --duration 30s'")
 	f.StringVar(&o.recv, "recv", "", "`OPTIONS` of perf-recv")
 	f.StringVar(&o.report, "report", "", "`OPTIONS` of perf-report")
+	f.Var(&o.pictures, "pictures", "what is drawn: each run and the comparisons, compared: only these, none")
 	f.StringVar(&o.sendHost, "send-host", "", "`HOST` on which --print says to type the sender's commands")
 	f.StringVar(&o.recvHost, "recv-host", "", "`HOST` of the receiver's")
 	f.BoolVar(&o.shared, "shared-addresses", false, "use the addresses as they are written, in all runs, instead of fresh ones made of them")

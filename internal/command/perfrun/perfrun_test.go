@@ -124,6 +124,7 @@ recv: {idle: 200ms}
 variants: [{label: small, send: {size: 100}}, {label: large, send: {size: 10k}}]
 repetitions: 2
 cool-down: 0s
+pictures: compared
 hooks:
   before-all: echo "BROKER=amqp://demo:${PW}@%s" >> "$PERF_ENV"
   after-run: echo "$PERF_VARIANT $PERF_REPETITION" > "$PERF_RUN_DIR/hook"
@@ -180,7 +181,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	url := broker(t)
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"-o", dir, "-u", url, "--order", "given", "--param", "size=100,200,300", "--cool-down", "0s", "--send", "--rate 100 --duration 400ms", "--recv", "--idle 100ms", "queue://q"}
+	args := []string{"-o", dir, "--pictures", "none", "-u", url, "--order", "given", "--param", "size=100,200,300", "--cool-down", "0s", "--send", "--rate 100 --duration 400ms", "--recv", "--idle 100ms", "queue://q"}
 	cmd := exec.Command("perf-run", args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -200,6 +201,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("runs 2 and 3 were to be made:\n%s", stderr)
 	}
 	contains(t, "index.md", content(t, dir, "index.md"), "3 of 3 runs", "| size 300 | 1 |")
+	contains(t, "commands.txt", content(t, dir, "runs", "002-size=200-1", "commands.txt"), "-002-2 ")
 	if entries, err := os.ReadDir(filepath.Join(dir, "runs", "002-size=200-1.earlier-1")); err != nil || len(entries) == 0 {
 		t.Errorf("what the interrupted run left is not kept: %v", err)
 	}
@@ -211,7 +213,7 @@ func TestSignal(t *testing.T) {
 	url := broker(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	after := filepath.Join(dir, "after")
-	cmd := exec.Command("perf-run", "-o", dir, "-u", url, "--send", "--rate 10 --duration 10m", "--after-all", `touch "$PERF_DIR/after"`, "queue://q")
+	cmd := exec.Command("perf-run", "-o", dir, "--pictures", "none", "-u", url, "--send", "--rate 10 --duration 10m", "--after-all", `touch "$PERF_DIR/after"`, "queue://q")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
@@ -236,7 +238,7 @@ func TestFailedRun(t *testing.T) {
 	t.Parallel()
 	url := broker(t, "--forbid", "queue://bad")
 	dir := filepath.Join(t.TempDir(), "out")
-	code, _, stderr := run(t, "", "-o", dir, "-u", url, "--shared-addresses", "--order", "given", "--param", "name=bad,good", "--cool-down", "0s", "--drain", "0s",
+	code, _, stderr := run(t, "", "-o", dir, "--pictures", "none", "-u", url, "--shared-addresses", "--order", "given", "--param", "name=bad,good", "--cool-down", "0s", "--drain", "0s",
 		"--send", "--rate 100 --duration 200ms --timeout 2s", "--recv", "--idle 100ms --timeout 2s", "queue://{name}")
 	if code != cli.ExitFailure {
 		t.Errorf("exit status %d", code)
@@ -248,7 +250,7 @@ func TestFailedRun(t *testing.T) {
 // TestGate: a condition that holds is exit status 3.
 func TestGate(t *testing.T) {
 	t.Parallel()
-	code, _, stderr := run(t, "", "-o", filepath.Join(t.TempDir(), "out"), "-u", broker(t), "--send", "--rate 200 --duration 200ms", "--recv", "--idle 100ms",
+	code, _, stderr := run(t, "", "--pictures", "none", "-o", filepath.Join(t.TempDir(), "out"), "-u", broker(t), "--send", "--rate 200 --duration 200ms", "--recv", "--idle 100ms",
 		"--fail-if", "counts.sent > 1", "queue://q")
 	if code != cli.ExitUnmet {
 		t.Errorf("exit status %d", code)
@@ -260,7 +262,7 @@ func TestGate(t *testing.T) {
 func TestFindMaxRate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"-o", dir, "-u", broker(t), "--cool-down", "0s", "--find-max-rate", "counts.sent < 50", "--from-rate", "100", "--find-runs", "1", "--tolerance", "100%",
+	args := []string{"-o", dir, "--pictures", "none", "-u", broker(t), "--cool-down", "0s", "--find-max-rate", "counts.sent < 50", "--from-rate", "100", "--find-runs", "1", "--tolerance", "100%",
 		"--send", "--duration 250ms", "--recv", "--idle 100ms", "queue://q"}
 	code, _, stderr := run(t, "", args...)
 	if code != cli.ExitOK {

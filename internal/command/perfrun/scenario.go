@@ -59,7 +59,7 @@ func (o *options) fromFlags(addresses []string, programs plan.Programs, fs *pfla
 	s.URL, s.Addresses, s.Shared = o.url, addresses, o.shared
 	s.Repetitions, s.Order, s.Baseline = o.repetitions, scenario.Order(o.order.String()), o.baseline
 	s.CoolDown, s.Drain, s.Timeout = o.coolDown, o.drain, o.timeout
-	s.Gates, s.Hooks = o.gates, o.hooks
+	s.Gates, s.Hooks, s.Pictures = o.gates, o.hooks, scenario.Pictures(o.pictures.String())
 	if fs.Changed("seed") {
 		s.Seed = &o.seed
 	}

@@ -52,10 +52,11 @@ func (e *Executor) AfterAll() error {
 // directory, or the cause of an interruption; a run that failed is an outcome.
 func (e *Executor) Run(ctx context.Context, r plan.Run) (rundir.Outcome, error) {
 	name := e.Plan.Folder(r)
-	folder, err := e.Dir.Folder(name)
+	folder, attempts, err := e.Dir.Folder(name)
 	if err != nil {
 		return rundir.Outcome{}, err
 	}
+	r.Attempt = attempts
 	o := rundir.Outcome{Run: r, Start: time.Now().UTC().Truncate(time.Second), Folder: filepath.Join("runs", name)}
 	o.Status, o.Why = e.run(ctx, r, folder)
 	if ctx.Err() != nil && o.Status != rundir.OK {

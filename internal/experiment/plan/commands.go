@@ -147,13 +147,16 @@ func (p *Plan) fresh(r Run, address string) string {
 	if p.Scenario.Shared || !strings.HasPrefix(address, "queue://") && !strings.HasPrefix(address, "topic://") || strings.Contains(address, p.RunID(r)) {
 		return address
 	}
-	return fmt.Sprintf("%s-%s-%03d", address, p.ID, r.N)
+	return address + "-" + p.serial(r)
 }
 
 func (p *Plan) report(r Run, flags []scenario.Flag) (Command, error) {
 	dir := p.folder(r)
 	c := Command{Role: "report", Name: "report", Program: "perf-report"}
-	c.Args = append(c.Args, "-q", "-f", "json", "-o", filepath.Join(dir, "report.json"), "--png", filepath.Join(dir, "png"))
+	c.Args = append(c.Args, "-q", "-f", "json", "-o", filepath.Join(dir, "report.json"))
+	if p.Scenario.Pictures == scenario.DrawEach {
+		c.Args = append(c.Args, "--png", filepath.Join(dir, "png"))
+	}
 	options, err := p.words(r, p.programs.Report, flags)
 	if err != nil {
 		return c, err

@@ -52,7 +52,7 @@ func (p *Plan) Comparisons(runs []Run) []Command {
 // are text files beside folders of the same names.
 func (p *Plan) Pictures(runs []Run) []Command {
 	s := p.Scenario
-	if len(s.Variants) < 2 || s.Search != nil {
+	if len(s.Variants) < 2 || s.Search != nil || s.Pictures == scenario.DrawNone {
 		return nil
 	}
 	baseline := first(s.Baseline, s.Variants[0].Label)

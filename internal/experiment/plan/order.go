@@ -19,6 +19,9 @@ type Run struct {
 	Variant    string    `json:"variant,omitempty"`
 	Params     []Setting `json:"params,omitempty"`
 	Repetition int       `json:"repetition"` // from 1
+	// Attempt counts the attempts before this one that did not end: they may have left
+	// messages that must not be taken for those of this one.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // Value returns the value of a parameter, "" if there is none.

@@ -115,7 +115,15 @@ func (p *Plan) Folder(r Run) string {
 }
 
 // RunID is what --run is given, the same for all programs of a run.
-func (p *Plan) RunID(r Run) string { return fmt.Sprintf("%s-%s-%03d", p.Scenario.Name, p.ID, r.N) }
+func (p *Plan) RunID(r Run) string { return p.Scenario.Name + "-" + p.serial(r) }
+
+// serial is different for all runs and attempts of all experiments.
+func (p *Plan) serial(r Run) string {
+	if r.Attempt > 0 {
+		return fmt.Sprintf("%s-%03d-%d", p.ID, r.N, r.Attempt+1)
+	}
+	return fmt.Sprintf("%s-%03d", p.ID, r.N)
+}
 
 // Title names a run for people, without the repetition.
 func Title(r Run) string {

@@ -146,18 +146,20 @@ func (d *Dir) Add(o Outcome) error {
 	return d.Save()
 }
 
-// Folder makes the folder of a run. What is there, an attempt that did not end, is
-// renamed, and an outcome that points to it with it.
-func (d *Dir) Folder(name string) (string, error) {
-	path := filepath.Join(d.Path, "runs", name)
-	err := os.Mkdir(path, 0o777)
+// Folder makes the folder of a run, and returns how many attempts there were before.
+// What is there, an attempt that did not end, is renamed, and an outcome that points
+// to it with it.
+func (d *Dir) Folder(name string) (path string, attempts int, err error) {
+	path = filepath.Join(d.Path, "runs", name)
+	err = os.Mkdir(path, 0o777)
 	for i := 1; errors.Is(err, fs.ErrExist) && i < 1000; i++ {
 		old := fmt.Sprintf("%s.earlier-%d", path, i)
 		if _, e := os.Lstat(old); e == nil {
 			continue
 		}
+		attempts = i
 		if err = os.Rename(path, old); err != nil {
-			return "", err
+			return "", 0, err
 		}
 		for j := range d.Outcomes {
 			if d.Outcomes[j].Folder == filepath.Join("runs", name) {
@@ -166,7 +168,7 @@ func (d *Dir) Folder(name string) (string, error) {
 		}
 		err = os.Mkdir(path, 0o777)
 	}
-	return path, err
+	return path, attempts, err
 }
 
 // Forget removes failed outcomes, so that these runs are made again; their folders stay.

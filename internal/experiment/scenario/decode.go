@@ -62,6 +62,13 @@ func (s *Scenario) decode(root node) error {
 			}
 			return nil
 		},
+		"pictures": func(n node) error {
+			s.Pictures = Pictures(n.text)
+			if !slices.Contains([]Pictures{DrawEach, DrawCompared, DrawNone}, s.Pictures) {
+				return n.errorf("pictures %q: each, compared or none", n.text)
+			}
+			return nil
+		},
 		"seed": func(n node) error {
 			v, err := strconv.ParseUint(n.text, 10, 64)
 			if err != nil {

@@ -31,6 +31,7 @@ type Scenario struct {
 	NoSend    bool // only receivers: somebody else sends, or has sent
 	NoRecv    bool // only senders
 	Report    []Flag
+	Pictures  Pictures
 
 	Variants    []Variant
 	Baseline    string // label of a variant, "" is the first
@@ -103,6 +104,16 @@ const (
 // Orders returns all orders.
 func Orders() []Order { return []Order{Interleaved, Given} }
 
+// Pictures says what is drawn.
+type Pictures string
+
+// Each run's pictures and those of comparisons, or only the latter, or none.
+const (
+	DrawEach     Pictures = "each"
+	DrawCompared Pictures = "compared"
+	DrawNone     Pictures = "none"
+)
+
 // Search looks for the highest rate at which a condition holds.
 type Search struct {
 	Condition string // as 'e2e.p99 < 10ms'
@@ -118,7 +129,7 @@ type Hooks struct{ BeforeAll, BeforeRun, AfterRun, AfterAll string }
 // New returns a scenario with the defaults of all that a file may leave out.
 func New() *Scenario {
 	return &Scenario{
-		Name: "perf-run", Repetitions: 1, Order: Interleaved,
+		Name: "perf-run", Repetitions: 1, Order: Interleaved, Pictures: DrawEach,
 		CoolDown: time.Second, Drain: 10 * time.Second, Timeout: time.Hour,
 	}
 }

@@ -24,6 +24,8 @@ type options struct {
 	live cli.LiveFlags
 
 	watch connect.WatchFlags
+	clock connect.ClockFlags
+	stats connect.StatsFlags
 
 	shape     shapeFlags
 	body      bodyFlags
@@ -133,7 +135,9 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "name of this run in every row (default $PERF_RUN, else a new UUID)")
 		o.live.Register(fs, env)
+		o.stats.Register(fs)
 	})
+	o.clock.Register(cmd)
 	o.watch.Register(cmd)
 	o.conn.Register(cmd, env)
 }

@@ -43,6 +43,7 @@ type config struct {
 	PeerVersion string   `json:"peer_version,omitempty"`
 	Client      string   `json:"client"`
 	Watch       []string `json:"watch,omitempty"` // scopes of samples, beside tool, host and connections
+	ClockPeers  []string `json:"clock_peers,omitempty"`
 	Timer       string   `json:"timer,omitempty"`
 }
 
@@ -89,7 +90,7 @@ func (r *run) config() config {
 		WarmupNS: int64(o.warmup), DrainNS: int64(o.drain), StartNS: r.start,
 		Tx: o.tx.size, TxRollback: o.tx.rollback.V, ReconnectNS: int64(o.reconnect.Longest), Resend: o.resend, messageConfig: o.sections.config(),
 		URL: r.link.URL.String(), Hostname: r.link.Hostname, PeerProduct: peer.Product, PeerVersion: peer.Version,
-		Client: o.conn.Client.String(), Watch: o.watch.List(),
+		Client: o.conn.Client.String(), Watch: o.watch.List(), ClockPeers: o.clock.Peers(),
 	}
 	c.Content, c.Lines = o.body.content, o.body.lines
 	if r.random() {

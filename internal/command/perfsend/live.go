@@ -16,6 +16,7 @@ type totals struct {
 	last    live.Send // counters as of the last line
 	at      int64     // when that was
 	stopped int64
+	mute    bool // --stats json has no reader any more
 }
 
 func newTotals(r *run) *totals { return &totals{r: r, at: r.start} }
@@ -49,8 +50,10 @@ func (t *totals) tick(done <-chan struct{}) {
 			t.collect()
 			return
 		}
-		counted := t.collect()
-		if show {
+		switch counted := t.collect(); {
+		case t.r.o.stats.JSON():
+			t.object(counted)
+		case show:
 			t.line(counted)
 		}
 	}
@@ -73,12 +76,22 @@ func (t *totals) line(now *live.Send) {
 	if now.Due > 0 {
 		fmt.Fprintf(&b, "  due %s", units.Thousands(now.Due))
 	}
-	delay, ack := now.Delay, now.Ack
-	delay.Merge(&now.WarmupDelay)
-	ack.Merge(&now.WarmupAck)
-	fmt.Fprintf(&b, "  send delay %s  send ack %s\n", delay.Short(), ack.Short())
+	delay, ack := together(now)
+	fmt.Fprintf(&b, "  send delay %s  send ack %s", delay.Short(), ack.Short())
+	if now.Commit.N() > 0 {
+		fmt.Fprintf(&b, "  commit %s", now.Commit.Short())
+	}
+	b.WriteString("\n")
 	fmt.Fprint(t.r.env.Stderr, b.String())
 	t.last, t.at = *now, at
+}
+
+// together returns the latencies of an interval, those of the warm-up too.
+func together(now *live.Send) (delay, ack live.Histogram) {
+	delay, ack = now.Delay, now.Ack
+	delay.Merge(&now.WarmupDelay)
+	ack.Merge(&now.WarmupAck)
+	return delay, ack
 }
 
 // summary prints the totals of the whole run, and percentiles without the warm-up.
@@ -89,7 +102,7 @@ func (t *totals) summary(whole bool) {
 	rate := func(n int64) string { return units.Thousands(int64(float64(n)/took.Seconds() + 0.5)) }
 	fmt.Fprintf(&b, "--- SUMMARY %s: %s, %s, stopped by %s after %s\n", tool, strings.Join(r.addresses, " "), r.load(), r.stop, units.Seconds(took))
 	fmt.Fprintf(&b, "  sent       %12s  %s/s\n", units.Thousands(s.Sent), rate(s.Sent))
-	fmt.Fprintf(&b, "  blocked    %12s  waited for window, credit, session or socket\n", units.Thousands(s.Blocked))
+	fmt.Fprintf(&b, "  blocked    %12s  waited for window, credit, session, socket or connection\n", units.Thousands(s.Blocked))
 	fmt.Fprintf(&b, "  completed  %12s  %s/s\n", units.Thousands(s.Completed), rate(s.Completed))
 	for _, c := range []struct {
 		name  string
@@ -98,7 +111,7 @@ func (t *totals) summary(whole bool) {
 	}{
 		{"rejected", s.Rejected, ""}, {"released", s.Released, ""}, {"modified", s.Modified, ""},
 		{"unsettled", s.Unsettled, "no answer until the end"}, {"failed", s.Failed, "the connection or link broke"},
-		{"unsent", s.Unsent, "intended, and never sent"},
+		{"unsent", s.Unsent, "intended, and never sent"}, {"resent", s.Resent, "of sent: again, after they had failed"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, "  %-10s %12s  %s\n", c.name, units.Thousands(c.n), c.about)
@@ -109,6 +122,9 @@ func (t *totals) summary(whole bool) {
 	}
 	fmt.Fprintf(&b, "  send delay %s  (intended to sent)\n", s.Delay.Long())
 	fmt.Fprintf(&b, "  send ack   %s  (sent to acked)\n", s.Ack.Long())
+	if s.Commit.N() > 0 {
+		fmt.Fprintf(&b, "  commit     %s  (%s transactions, %s rolled back)\n", s.Commit.Long(), units.Thousands(s.Committed+s.RolledBack), units.Thousands(s.RolledBack))
+	}
 	if r.pacer != nil {
 		fmt.Fprintf(&b, "  paced by   %s\n", r.pacer.Timer.Precision())
 	}

@@ -18,6 +18,13 @@ import (
 // receive takes n messages from a queue with a client that is not ours.
 func receive(t *testing.T, url, queue string, n int) (out []*goamqp.Message) {
 	t.Helper()
+	receiveWhile(t, url, queue, func() bool { return len(out) < n }, func(m *goamqp.Message) { out = append(out, m) })
+	return out
+}
+
+// receiveWhile takes messages as long as there have to be more.
+func receiveWhile(t *testing.T, url, queue string, more func() bool, take func(*goamqp.Message)) {
+	t.Helper()
 	conn, err := goamqp.Dial(t.Context(), url, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +38,7 @@ func receive(t *testing.T, url, queue string, n int) (out []*goamqp.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range n {
+	for more() {
 		m, err := r.Receive(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -39,9 +46,8 @@ func receive(t *testing.T, url, queue string, n int) (out []*goamqp.Message) {
 		if err := r.AcceptMessage(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, m)
+		take(m)
 	}
-	return out
 }
 
 // Every option about messages arrives at the other end, read by another client;

@@ -134,6 +134,9 @@ func (o *options) validate(given func(string) bool, runID string) error {
 	if err := timestamp.ValidRun(runID); err != nil {
 		return cli.Usagef("--run: %w", err)
 	}
+	if err := o.stats.Validate(&o.live); err != nil {
+		return err
+	}
 	return o.live.Validate()
 }
 

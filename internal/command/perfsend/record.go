@@ -1,6 +1,7 @@
 package perfsend
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -37,6 +38,7 @@ func (r *run) record() (*recorder.Recorder[recorder.SendRow], error) {
 		l.to = rec.NewLane(r.list[k].Provisional)
 	}
 	r.recorder.Store(rec)
+	r.clockRows.attach(rec.Clock)
 	r.events.Attach(rec.Event)
 	r.sample(rec)
 	return rec, nil
@@ -80,13 +82,20 @@ func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error 
 		rec.Event(recorder.Event{At: stopped, Kind: "error", Connection: format.Null32, Text: err.Error()})
 	}
 	rec.Event(recorder.Event{At: stopped, Kind: "stop", Connection: format.Null32, Text: r.stop})
+	for _, err := range r.clocks.Finish(context.Background()) {
+		rec.Event(recorder.Event{At: r.clock.Now(), Kind: "error", Connection: format.Null32, Text: err.Error()})
+		fmt.Fprintf(r.env.Stderr, "%s: %v\n", tool, err)
+	}
 	restore := connect.Frugal()
 	err := rec.Close(r.stop, true, counters(&t.sum))
 	restore()
 	r.mu.Lock()
 	failure, early := r.failure, r.early
 	r.mu.Unlock()
-	if !r.o.live.Quiet {
+	switch {
+	case r.o.stats.JSON():
+		t.final()
+	case !r.o.live.Quiet:
 		t.summary(err == nil)
 	}
 	switch {

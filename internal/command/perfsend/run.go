@@ -45,15 +45,17 @@ type run struct {
 	events      events.Log
 	watch       *connect.Watch
 
-	target   connect.Target
-	lines    *connect.Lines
-	sessions *connect.Sessions
-	list     []*produce.Producer
-	links    []atomicSender // of the producers, the present ones
-	lanes    []*lane
-	recorder atomic.Pointer[recorder.Recorder[recorder.SendRow]]
-	pacer    *pace.Pacer
-	start    int64
+	target    connect.Target
+	clocks    *connect.ClockPeers
+	clockRows clockRows
+	lines     *connect.Lines
+	sessions  *connect.Sessions
+	list      []*produce.Producer
+	links     []atomicSender // of the producers, the present ones
+	lanes     []*lane
+	recorder  atomic.Pointer[recorder.Recorder[recorder.SendRow]]
+	pacer     *pace.Pacer
+	start     int64
 
 	mu      sync.Mutex
 	stop    string // why the run will stop, or has
@@ -68,6 +70,10 @@ type run struct {
 func (r *run) run(ctx context.Context) error {
 	r.senderID = rand.Int32()
 	var err error
+	if r.clocks, err = r.o.clock.New(r.clock, r.clockRows.add); err != nil {
+		return err
+	}
+	defer r.clocks.Finish(ctx)
 	if r.target, err = connect.OpenTarget(r.env, &r.o.log, tool, r.clock); err != nil {
 		return err
 	}
@@ -76,6 +82,9 @@ func (r *run) run(ctx context.Context) error {
 	defer r.disconnect()
 	if err := r.connect(interrupted); err != nil {
 		r.note(err)
+		return err
+	}
+	if err := r.askClocks(ctx); err != nil {
 		return err
 	}
 	timer, err := r.newPacer()

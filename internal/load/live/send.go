@@ -74,3 +74,13 @@ func (s *Send) ResetHistograms() {
 func (s *Send) ResetCounters() {
 	*s = Send{Delay: s.Delay, Ack: s.Ack, WarmupDelay: s.WarmupDelay, WarmupAck: s.WarmupAck, Commit: s.Commit}
 }
+
+// Since returns the counters that were added since o, without histograms.
+func (s *Send) Since(o *Send) Send {
+	return Send{
+		Rows: s.Rows - o.Rows, Sent: s.Sent - o.Sent, Blocked: s.Blocked - o.Blocked, Completed: s.Completed - o.Completed,
+		Accepted: s.Accepted - o.Accepted, Rejected: s.Rejected - o.Rejected, Released: s.Released - o.Released, Modified: s.Modified - o.Modified,
+		Presettled: s.Presettled - o.Presettled, Unsettled: s.Unsettled - o.Unsettled, Failed: s.Failed - o.Failed, Unsent: s.Unsent - o.Unsent,
+		Stray: s.Stray - o.Stray, Resent: s.Resent - o.Resent, Committed: s.Committed - o.Committed, RolledBack: s.RolledBack - o.RolledBack,
+	}
+}

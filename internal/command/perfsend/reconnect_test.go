@@ -1,0 +1,159 @@
+package perfsend_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"amqpperf/format"
+	"amqpperf/internal/amqp/broker"
+	"amqpperf/timestamp"
+)
+
+func stampOf(t *testing.T, m *goamqp.Message) timestamp.Stamp {
+	t.Helper()
+	s, err := timestamp.Parse(m.GetData())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// cutter passes connections on and cuts each of the first ones after so many bytes
+// of the client's.
+type cutter struct {
+	listener net.Listener
+	to       string
+	wg       sync.WaitGroup
+}
+
+func newCutter(t *testing.T, url string, after ...int64) (*cutter, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutter{listener: l, to: strings.TrimPrefix(url, "amqp://")}
+	c.wg.Go(func() {
+		for n := 0; ; n++ {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			limit := int64(1 << 40)
+			if n < len(after) {
+				limit = after[n]
+			}
+			c.wg.Go(func() { c.pass(in, limit) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close() // nothing is accepted any more
+		c.wg.Wait()
+	})
+	return c, "amqp://" + l.Addr().String()
+}
+
+func (c *cutter) pass(in net.Conn, limit int64) {
+	defer in.Close() //nolint:errcheck // it is cut
+	out, err := net.Dial("tcp", c.to)
+	if err != nil {
+		return
+	}
+	defer out.Close() //nolint:errcheck // likewise
+	c.wg.Go(func() {
+		_, _ = io.Copy(in, out) // ends with the cut
+		_ = in.Close()
+	})
+	_, _ = io.CopyN(out, in, limit)
+}
+
+// The connection is cut twice. Every message has its row; what was under way has
+// failed, and with --resend it is sent again as the next attempt, so that all arrive.
+func TestReconnect(t *testing.T) {
+	t.Parallel()
+	for _, resend := range []bool{false, true} {
+		t.Run(fmt.Sprintf("resend %t", resend), func(t *testing.T) {
+			t.Parallel()
+			testReconnect(t, resend)
+		})
+	}
+}
+
+func testReconnect(t *testing.T, resend bool) {
+	t.Helper()
+	_, url := startBroker(t, broker.Config{})
+	_, through := newCutter(t, url, 60_000, 90_000)
+	s := newSession(t)
+	flags := " --reconnect=30s"
+	if resend {
+		flags += " --resend"
+	}
+	// Two producers share the connection.
+	code := s.run("-u " + through + flags + " -r 1k -n 400 -s 500 --producers 2 --connections 1 -o " + s.log + " queue://a")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, &s.stderr)
+	}
+	r := s.read(t)
+	accepted, rows := map[string]bool{}, map[string]int{}
+	incarnations := map[int32]bool{}
+	for i := range r.b.Len() {
+		key := fmt.Sprint(r.b.Producer[i], "/", r.b.Seq[i])
+		if attempt := int(r.b.Attempt[i]); attempt != rows[key] {
+			t.Errorf("message %s: attempt %d after %d rows", key, attempt, rows[key])
+		}
+		rows[key]++
+		incarnations[r.b.Connection[i]] = true
+		wait, _ := r.b.Wait.At(i)
+		switch r.outcome(i) {
+		case format.Accepted:
+			accepted[key] = true
+		case format.Failed:
+			if resend && i+1 < r.b.Len() && r.b.Seq[i+1] != r.b.Seq[i] {
+				t.Errorf("message %s has failed and was not sent again", key)
+			}
+		default:
+			t.Errorf("message %s: %s after waiting for %s", key, r.outcome(i), wait)
+		}
+		if r.b.Attempt[i] > 0 && wait != format.WaitConnection {
+			t.Errorf("message %s, attempt %d, has waited for %s", key, r.b.Attempt[i], wait)
+		}
+	}
+	if len(rows) != 400 || len(incarnations) < 2 || resend && len(accepted) != 400 || !resend && r.b.Len() != 400 {
+		t.Errorf("%d messages in %d rows, %d accepted, connections %v", len(rows), r.b.Len(), len(accepted), incarnations)
+	}
+	kinds := s.events(t)
+	if kinds["reconnect"] < 2 { // of each producer's link
+		t.Errorf("events %v", kinds)
+	}
+	// Everything that was said to be accepted is there; else this does not end.
+	receiveWhile(t, url, "a", func() bool { return len(accepted) > 0 }, func(m *goamqp.Message) {
+		stamp := stampOf(t, m)
+		delete(accepted, fmt.Sprint(stamp.Producer, "/", stamp.Seq))
+	})
+}
+
+// events counts the log's events by kind.
+func (s *session) events(t *testing.T) map[string]int {
+	t.Helper()
+	l, err := format.Open(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was read only
+	var b format.Event
+	if err := l.Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for i := range b.Len() {
+		kind, _ := b.Kind.At(i)
+		out[kind]++
+	}
+	return out
+}

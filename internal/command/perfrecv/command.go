@@ -88,6 +88,9 @@ func New(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.link.unsubscribe {
+				return r.endSubscriptions(cmd.Context())
+			}
 			return r.run(cmd.Context())
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -68,6 +68,11 @@ func (s *session) run(args string) int {
 	return cli.Run(s.env, perfrecv.New, append([]string{"-u", s.url, "-o", s.log}, strings.Fields(args)...))
 }
 
+// without runs perf-recv without -o.
+func (s *session) without(args string) int {
+	return cli.Run(s.env, perfrecv.New, append([]string{"-u", s.url}, strings.Fields(args)...))
+}
+
 // send runs perf-send in-process.
 func send(t *testing.T, url, args string) {
 	t.Helper()

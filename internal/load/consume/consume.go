@@ -112,6 +112,7 @@ type Consumer struct {
 	pending      []delivery // begun with and not settled, IDs without gaps
 	left         []delivery // never begun with: to be given back at the end
 	foreign      []uint64   // likewise, without a stamp
+	over         bool       // the rest is given back: its transactions do not count
 	stats        live.Recv
 }
 

@@ -109,6 +109,7 @@ func (c *Consumer) finish(link Link) error {
 func (c *Consumer) giveBack(link Link) error {
 	c.mu.Lock()
 	left, foreign := c.left, c.foreign
+	c.over = true
 	c.mu.Unlock()
 	err := c.answer(link, left)
 	for i := 0; err == nil && i < len(foreign); i++ {

@@ -52,6 +52,7 @@ func (c *Consumer) Discharged(first, last uint64, at int64, state amqp.State) {
 func (c *Consumer) Ended(tx amqp.Tx) {
 	c.mu.Lock()
 	switch {
+	case c.over && tx.Error == "":
 	case tx.Error != "":
 		c.stats.TxFailed++
 	case tx.Rolledback:
@@ -59,7 +60,7 @@ func (c *Consumer) Ended(tx amqp.Tx) {
 	default:
 		c.stats.Committed++
 	}
-	if tx.Error == "" {
+	if tx.Error == "" && !c.over {
 		c.stats.Commit.Record(tx.At - tx.Discharged)
 	}
 	c.mu.Unlock()

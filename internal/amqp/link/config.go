@@ -26,7 +26,7 @@ const (
 	DefaultSessionWindow = 1 << 20
 	// closeTimeout bounds each polite shutdown; after it the socket is closed.
 	closeTimeout   = 2 * time.Second
-	leastFrameSize = 512
+	leastFrameSize = 1024 // AMQP allows 512, for which go-amqp announces 65536
 	mostFrameSize  = 16 << 20
 	// maxSessions is how many sessions of a connection ClientOwn allows the peer.
 	maxSessions = 256
@@ -63,7 +63,7 @@ type Config struct {
 	// 0: the system's, which adapt.
 	SndBuf, RcvBuf int
 	// MaxFrameSize is the largest frame that we accept, in bytes, as announced in our
-	// open; some brokers send no larger ones either. 0: 64 KiB; 512 bytes to 16 MiB.
+	// open; some brokers send no larger ones either. 0: 64 KiB; 1 KiB to 16 MiB.
 	MaxFrameSize uint32
 	// SessionWindow is how many transfer frames a session may have under way to us,
 	// renewed at half. 0: 1048576. ClientOwn only: the library's is 5000.

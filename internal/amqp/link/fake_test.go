@@ -24,7 +24,10 @@ type fake struct {
 	start            wire.Begin  // how our begin is answered, but for the channel and windows that are 0
 	window           uint32      // incoming window of the begin; 0: 1048576
 	begun            *wire.Begin // our begin
-	size             int         // bytes of the frame that was read last
+	opened           *wire.Open
+	init             *wire.SASLInit
+	mechanisms       []wire.Symbol // offered; nil: ANONYMOUS
+	size             int           // bytes of the frame that was read last
 }
 
 // wait waits for c, or for the end of the test: false.
@@ -128,11 +131,15 @@ func (f *fake) open() bool {
 	if !f.header() {
 		return false
 	}
-	b := wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLMechanisms{Mechanisms: []wire.Symbol{wire.MechAnonymous}})
+	if f.mechanisms == nil {
+		f.mechanisms = []wire.Symbol{wire.MechAnonymous}
+	}
+	b := wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLMechanisms{Mechanisms: f.mechanisms})
 	if _, err := f.conn.Write(b); err != nil {
 		return false
 	}
-	if f.read() == nil {
+	var ok bool
+	if f.init, ok = f.read().(*wire.SASLInit); !ok {
 		return false
 	}
 	if _, err := f.conn.Write(wire.AppendFrame(nil, wire.FrameSASL, 0, &wire.SASLOutcome{Code: wire.SASLOK})); err != nil {
@@ -141,7 +148,7 @@ func (f *fake) open() bool {
 	if !f.header() {
 		return false
 	}
-	if _, ok := await[*wire.Open](f); !ok {
+	if f.opened, ok = await[*wire.Open](f); !ok {
 		return false
 	}
 	if f.answer != nil {

@@ -29,9 +29,18 @@ func (r *rig) another(outage time.Duration, delay int64) func(context.Context, p
 		}
 		s := &r.server
 		next := &server{t: s.t, clock: s.clock, sink: s.sink, body: s.body, start: s.start, delay: delay}
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.links = append(r.links, next)
 		return next, nil
 	}
+}
+
+// link returns one of the links after the first.
+func (r *rig) link(i int) *server {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.links[i]
 }
 
 // attempts returns the rows by seq and attempt.
@@ -131,7 +140,7 @@ func TestResendTwice(t *testing.T) {
 			time.Sleep(time.Duration(50*ms + ms/2))
 			r.server.die(errCut) // 41…50 are under way
 			time.Sleep(25 * time.Millisecond)
-			r.links[0].die(errCut) // and again at 75.5 ms
+			r.link(0).die(errCut) // and again at 75.5 ms
 		}
 		r.run(t)
 		of := map[int32]int{}

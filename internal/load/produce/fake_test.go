@@ -124,7 +124,9 @@ type rig struct {
 	rows    []recorder.SendRow
 	start   int64
 	stopped error
-	links   []*server // those after the first
+
+	mu    sync.Mutex
+	links []*server // those after the first
 }
 
 func (r *rig) run(t *testing.T) *produce.Producer {

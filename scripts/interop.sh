@@ -1,7 +1,7 @@
 #!/bin/bash
 # interop.sh installs the other programs that read our files and speak our protocol, and runs internal/dev/interop with them:
-# Java's HistogramLogProcessor, DuckDB, pyarrow and Qpid Proton's Python binding. The versions here are the only ones that
-# are tested; a second run installs nothing.
+# Java's HistogramLogProcessor, DuckDB, pyarrow, Qpid Proton's Python binding and Wireshark's dissector. The versions here are
+# the only ones that are tested; a second run installs nothing.
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ PYTHON_PACKAGES=(duckdb==1.4.4 pyarrow==22.0.0)
 dir=$CACHE/interop
 mkdir -p "$dir"
 
-apt_install python3 python3-venv python3-qpid-proton
+apt_install python3 python3-venv python3-qpid-proton tshark
 use_java
 
 jar=$dir/HdrHistogram-${HDR##*:}.jar
@@ -32,4 +32,4 @@ fi
 quiet "$venv/bin/python" -c 'import duckdb, proton, pyarrow'
 
 if [ "${1:-}" = install ]; then exit; fi
-PERF_TEST_PYTHON=$venv/bin/python PERF_TEST_JAVA=$JAVA_HOME/bin/java PERF_TEST_HDR_JAR=$jar tested ./internal/dev/interop/
+PERF_TEST_TSHARK=$(command -v tshark) PERF_TEST_PYTHON=$venv/bin/python PERF_TEST_JAVA=$JAVA_HOME/bin/java PERF_TEST_HDR_JAR=$jar tested ./internal/dev/interop/

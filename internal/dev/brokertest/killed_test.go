@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,8 +15,9 @@ import (
 
 // TestRedelivery kills a consumer that holds messages which it has logged and not settled: another gets each of them again,
 // and the report counts each as one duplicate.
-func TestRedelivery(t *testing.T) {
-	b := newBench(t)
+func TestRedelivery(t *testing.T) { bothClients(t, testRedelivery) }
+
+func testRedelivery(b *bench) {
 	const held = 300
 	// Acknowledging every 1000 means: not one of these.
 	victim := b.receiver("victim.parquet", "--credit", "1000", "--ack-every", "1000")
@@ -31,10 +33,11 @@ func TestRedelivery(t *testing.T) {
 
 // TestConsumerKilled kills one of two consumers in the middle of a run of many messages.
 func TestConsumerKilled(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, "own")
+	many := b.many
 	victim := b.receiver("victim.parquet", "--credit", "200")
 	heir := b.receiver("heir.parquet", "--credit", "200", "--idle", "5s")
-	send := b.start("perf-send", "-q", "-o", "send.parquet", "-n", "200k", "--producers", "2", "--run", "new", b.address)
+	send := b.start("perf-send", "-q", "-o", "send.parquet", "-n", strconv.Itoa(many), "--producers", "2", "--run", "new", b.address)
 	b.eventually(victim, "the victim to have logged enough", func() bool { return b.rows("victim.parquet") > 20_000 })
 	killed := time.Now().UnixNano()
 	victim.signal(syscall.SIGKILL)

@@ -87,14 +87,28 @@ type bench struct {
 	testing.TB
 	dir     string
 	address string
+	client  string // of perf-send and perf-recv: own or library
+	many    int    // messages of a long run
 }
 
 // newBench skips the test without a broker.
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, client string) *bench {
 	if url == "" {
 		t.Skip("no broker: set PERF_TEST_BROKER or PERF_TEST_AMQP_URL (make broker-test)")
 	}
-	return &bench{t, t.TempDir(), fmt.Sprintf("queue://%s-%d", t.Name(), rand.Uint32())}
+	many := 100_000
+	if client == "library" { // it needs ten times as long
+		many = 20_000
+	}
+	name := strings.ReplaceAll(t.Name(), "/", "-")
+	return &bench{t, t.TempDir(), fmt.Sprintf("queue://%s-%d", name, rand.Uint32()), client, many}
+}
+
+// bothClients runs a test with our own sessions and links, and with those of the library.
+func bothClients(t *testing.T, test func(b *bench)) {
+	for _, client := range []string{"own", "library"} {
+		t.Run(client, func(t *testing.T) { test(newBench(t, client)) })
+	}
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -112,6 +126,9 @@ type process struct {
 // start starts a command of ours in the test's folder; the test does not end before it.
 func (b *bench) start(name string, args ...string) *process {
 	b.Helper()
+	if name == "perf-send" || name == "perf-recv" {
+		args = append([]string{"--client", b.client}, args...)
+	}
 	p := &process{b: b, name: name, cmd: exec.Command(filepath.Join(bin, name), args...), ended: make(chan error, 1)}
 	p.cmd.Dir = b.dir
 	p.cmd.Env = append(os.Environ(), "AMQP_URL="+url)

@@ -11,8 +11,9 @@ import (
 )
 
 // TestStopped asks both sides to stop in mid-run: what was sent is drained, the logs are whole and say why they ended.
-func TestStopped(t *testing.T) {
-	b := newBench(t)
+func TestStopped(t *testing.T) { bothClients(t, testStopped) }
+
+func testStopped(b *bench) {
 	recv := b.receiver("recv.parquet")
 	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "5k", "-d", "60s", b.address)
 	b.eventually(send, "the first second of the send log", func() bool { return b.rows("send.parquet") > 5000 })
@@ -24,16 +25,16 @@ func TestStopped(t *testing.T) {
 	for _, log := range []string{"send.parquet", "recv.parquet"} {
 		l, err := format.Open(b.path(log))
 		if err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
 		if l.Kind() != format.Parquet || l.Meta()["perf.stop"] != "signal" || l.Meta()["perf.complete"] != "true" {
-			t.Errorf("%s: %v, perf.stop %q, perf.complete %q", log, l.Kind(), l.Meta()["perf.stop"], l.Meta()["perf.complete"])
+			b.Errorf("%s: %v, perf.stop %q, perf.complete %q", log, l.Kind(), l.Meta()["perf.stop"], l.Meta()["perf.complete"])
 		}
 		if err := l.Close(); err != nil {
-			t.Error(err)
+			b.Error(err)
 		}
 		if _, err := os.Stat(b.path(log + ".spool")); err == nil {
-			t.Errorf("%s.spool is still there", log)
+			b.Errorf("%s.spool is still there", log)
 		}
 	}
 	n := b.rows("send.parquet")
@@ -42,7 +43,7 @@ func TestStopped(t *testing.T) {
 
 // TestSenderKilled kills the sender: its spool has all but the last second, and every tool reads it like a log.
 func TestSenderKilled(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, "own")
 	recv := b.receiver("recv.parquet", "--idle", "3s")
 	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "5k", "-d", "60s", b.address)
 	b.eventually(send, "some seconds of the send log", func() bool { return b.rows("send.parquet") > 10_000 })

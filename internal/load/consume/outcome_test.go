@@ -66,7 +66,7 @@ func TestSpread(t *testing.T) {
 		shares[0] = left
 		next := consume.Spread([4]int64(shares))
 		counts := [4]float64{}
-		for n := 1.0; n <= 2000; n++ {
+		for n := 1.0; n <= 300; n++ {
 			counts[next()]++
 			for i, c := range counts {
 				limit := 1.0

@@ -39,6 +39,41 @@ func FuzzConnection(f *testing.F) {
 		&wire.Flow{IncomingWindow: 5, Handle: wire.Some(uint32(1)), LinkCredit: wire.Some(uint32(10)), Drain: true, Echo: true},
 		&wire.Detach{Handle: 1}, &wire.Detach{Handle: 0, Closed: true}, &wire.End{}, &wire.Close{})
 	f.Add(s)
+	txn := func(discharge, fail bool, n byte) []byte {
+		q := wire.TxRequest{Discharge: discharge, Fail: fail}
+		if discharge {
+			q.TxnID = []byte{0, 0, 0, 0, 0, 0, 0, n}
+		}
+		return q.AppendMessage(nil)
+	}
+	inside := func(n byte, outcome *wire.State) wire.State {
+		return wire.State{Kind: wire.CodeTransactional, TxnID: []byte{0, 0, 0, 0, 0, 0, 0, n}, Outcome: outcome}
+	}
+	accepted := wire.StateOf(wire.CodeAccepted)
+	s = nil
+	add(&wire.Begin{IncomingWindow: 100, OutgoingWindow: 100},
+		&wire.Attach{Name: "s", Handle: 0, Source: src, Target: tgt, InitialDeliveryCount: wire.Some(uint32(0))},
+		&wire.Attach{Name: "c", Handle: 2, Source: &wire.Source{}, Coordinator: &wire.Coordinator{}, InitialDeliveryCount: wire.Some(uint32(0))},
+		&wire.Attach{Name: "r", Handle: 1, Role: wire.RoleReceiver, Source: src, Target: tgt},
+		&wire.Attach{Name: "b", Handle: 3, Role: wire.RoleReceiver, Source: &wire.Source{Address: wire.Some("q"), DistributionMode: "copy"}, Target: tgt},
+		&wire.Attach{Name: "d", Handle: 4, Role: wire.RoleReceiver, Target: tgt,
+			Source: &wire.Source{Address: wire.Some("topic://t"), Durable: 2, ExpiryPolicy: "never", Capabilities: []wire.Symbol{"shared", "global"}}},
+		&wire.Flow{NextIncomingID: wire.Some(uint32(0)), IncomingWindow: 100, Handle: wire.Some(uint32(1)), LinkCredit: wire.Some(uint32(10))},
+		&wire.Flow{NextIncomingID: wire.Some(uint32(0)), IncomingWindow: 100, Handle: wire.Some(uint32(3)), LinkCredit: wire.Some(uint32(10))},
+		&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(0)), DeliveryTag: []byte{1}, Payload: txn(false, false, 0)},
+		&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(1)), DeliveryTag: []byte{2}, Payload: txn(false, false, 0)},
+		&wire.Transfer{DeliveryID: wire.Some(uint32(2)), DeliveryTag: []byte{1}, State: inside(1, nil), Payload: msg},
+		&wire.Transfer{DeliveryID: wire.Some(uint32(3)), DeliveryTag: []byte{1}, State: inside(2, nil), Payload: msg},
+		&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(4)), DeliveryTag: []byte{3}, Payload: txn(true, false, 1)},
+		&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(5)), DeliveryTag: []byte{3}, Payload: txn(true, true, 2)},
+		&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(6)), DeliveryTag: []byte{1}, Payload: txn(false, false, 0)},
+		&wire.Disposition{Role: wire.RoleReceiver, First: 0, Last: wire.Some(uint32(5)), Settled: true, State: inside(3, &accepted)})
+	f.Add(s)
+	add(&wire.Transfer{Handle: 2, DeliveryID: wire.Some(uint32(7)), DeliveryTag: []byte{3}, Payload: txn(true, false, 3)},
+		&wire.Transfer{DeliveryID: wire.Some(uint32(8)), DeliveryTag: []byte{1}, State: inside(9, nil), Payload: msg},
+		&wire.Detach{Handle: 4}, &wire.Detach{Handle: 2, Closed: true}, &wire.Detach{Handle: 3, Closed: true},
+		&wire.Attach{Name: "d|2", Handle: 4, Role: wire.RoleReceiver, DesiredCapabilities: []wire.Symbol{"shared", "global"}}, &wire.End{})
+	f.Add(s)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		finished := 0
 		now := int64(1)

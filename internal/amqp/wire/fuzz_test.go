@@ -93,3 +93,29 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// FuzzTxRequest decodes messages to a coordinator. What is accepted must survive
+// encoding and decoding again.
+func FuzzTxRequest(f *testing.F) {
+	declare, discharge := TxRequest{GlobalID: []byte("global")}, TxRequest{Discharge: true, TxnID: bytes.Repeat([]byte{1}, 300), Fail: true}
+	f.Add((&TxRequest{}).AppendMessage(nil))
+	f.Add(declare.AppendMessage(nil))
+	f.Add(discharge.AppendMessage((&Header{Durable: true}).Append(nil)))
+	f.Add([]byte{codeDescribed, codeSmallUlong, byte(CodeValue), codeDescribed, codeSmallUlong, byte(CodeDeclare), codeList8, 2, 1, codeNull})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var q, again TxRequest
+		if err := q.DecodeMessage(b); err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error of another kind: %v", err)
+			}
+			return
+		}
+		once := q.AppendMessage(nil)
+		if err := again.DecodeMessage(once); err != nil || again.Discharge != q.Discharge || again.Fail != q.Fail || !bytes.Equal(again.TxnID, q.TxnID) {
+			t.Fatalf("%+v became %+v: %v", q, again, err)
+		}
+		if twice := again.AppendMessage(nil); !bytes.Equal(once, twice) {
+			t.Fatalf("% x became % x", once, twice)
+		}
+	})
+}

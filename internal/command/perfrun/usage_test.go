@@ -79,3 +79,21 @@ func TestHelpIsUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// TestLikeFitsThePrograms: what the options of other tools are mapped onto are options of ours.
+func TestLikeFitsThePrograms(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"artemis-client --url tcp://h --protocol AMQP --user u --password p --clientID c --hdr f --num-destinations 2 --persistent --message-size 100 --rate 5 --ttl 5 --group g --shared-connections" +
+			" --producers 2 --threads 2 --max-pending 5 --enable-msg-id --tx --durable --consumers 2 --consumer-connections 2 --consumer-url tcp://x --message-count 5 --duration 5 --warmup 2 --commit-interval 2 topic://t",
+		"artemis-consumer --num-connections 2 --message-count 5 --duration 5 --warmup 1 --shared 3 topic://t",
+		"qpid-send -b h -a q -m 5 -i id --durable yes --ttl 5 --priority 5 -P a=b --content-size 5 --capacity 5 --tx 5 --rollback-frequency 5 --send-rate 5",
+		"qpid-receive -b h -a q -m 5 --timeout 5 --capacity 5 --ack-frequency 5 --tx 5 --rollback-frequency 2 --receive-rate 5",
+		"qpid-receive -a q -f --ack-frequency 0 --connection-options {protocol:amqp1.0,username:u,container_id:c,sasl_mechanisms:PLAIN}",
+	} {
+		code, _, stderr := run(t, "", append([]string{"--print", "--like"}, strings.Fields(args)...)...)
+		if code != cli.ExitOK {
+			t.Errorf("%s: exit status %d: %s", args, code, stderr)
+		}
+	}
+}

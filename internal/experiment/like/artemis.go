@@ -9,9 +9,6 @@ import (
 	"amqpperf/internal/experiment/scenario"
 )
 
-// unlimited stands for no limit of messages in flight: more than any broker gives credit for.
-const unlimited = 1_000_000
-
 func artemisClient() *tool {
 	t := &tool{name: "artemis-client", what: "artemis perf client", send: true, recv: true, positions: true, begin: artemisDefaults, end: artemisEnd}
 	t.options = append(artemisCommon(), artemisProducing()...)
@@ -110,15 +107,15 @@ func artemisProducing() []Option {
 			c.threads = int(n)
 			return err
 		}, "--threads"),
-		mapped("perf-send --max-pending; the default is 1, as there; 0 = 1,000,000", true, func(c *call, v string) error {
+		mapped("perf-send --max-pending; the default is 1, as there; 0 = no limit but the broker's credit", true, func(c *call, v string) error {
 			n, err := whole(v)
 			c.pending = int(n)
-			if n == 0 {
-				c.pending = unlimited
-			}
 			return err
 		}, "--max-pending"),
-		mapped("perf-send --message-id uuid", false, func(c *call, _ string) error { set(&c.send, "message-id", "uuid"); return nil }, "--enable-msg-id"),
+		mapped("perf-send --message-id ID:{producer}-{seq}", false, func(c *call, _ string) error {
+			set(&c.send, "message-id", "ID:{producer}-{seq}")
+			return nil
+		}, "--enable-msg-id"),
 		nothing("every message carries the instants at which it was intended and sent", false, "--enable-timestamp"),
 	}
 }
@@ -222,7 +219,10 @@ func artemisEnd(c *call) error {
 	}
 	c.addresses = all
 	if c.tool.send {
-		set(&c.send, "max-pending", fmt.Sprint(max(c.pending, c.tx)))
+		if c.pending > 0 {
+			c.pending = max(c.pending, c.tx)
+		}
+		set(&c.send, "max-pending", fmt.Sprint(c.pending))
 		if _, ok := c.given["--threads"]; ok && !c.shared {
 			c.note("--threads has no meaning here: producers are not bound to threads")
 		}

@@ -107,7 +107,7 @@ func TestTranslate(t *testing.T) {
 		},
 		{
 			tool: "artemis-producer", args: "--max-pending 0 --duration 5 --threads 2 a::q", url: "amqp://localhost:61616", addresses: []string{"a::q"},
-			send: "--duration 5s --max-pending 1000000", notes: 2, env: map[string]string{},
+			send: "--duration 5s --max-pending 0", notes: 2, env: map[string]string{},
 		},
 		{
 			tool: "artemis-consumer", args: "--message-count 10 --tx --shared 3 --num-connections 2 topic://t", url: "amqp://localhost:61616", addresses: []string{"topic://t"},
@@ -116,10 +116,10 @@ func TestTranslate(t *testing.T) {
 		{
 			tool: "qpid-send", args: "-b host:5673 -a q -m1000 --content-size 300 --capacity 2000 --connection-options {protocol:amqp1.0} --durable=yes --tx 10 --rollback-frequency 4 -P a=b",
 			url: "amqp://host:5673", addresses: []string{"q"},
-			send: "--durable --tx 10 --tx-rollback 0.25 --property a=b --max-pending 2000 --count 1000 --size 300", env: map[string]string{},
+			send: "--durable --tx 10 --tx-rollback 0.25 --property a=b --max-pending 2000 --count 1000 --size 300 --stamp properties", env: map[string]string{},
 		},
 		{
-			tool: "qpid-send", args: "-a q", url: "amqp://127.0.0.1", addresses: []string{"q"}, send: "--max-pending 1000 --count 1 --size 96", notes: 2, env: map[string]string{},
+			tool: "qpid-send", args: "-a q", url: "amqp://127.0.0.1", addresses: []string{"q"}, send: "--max-pending 1000 --count 1 --size 0 --stamp properties", notes: 1, env: map[string]string{},
 		},
 		{
 			tool: "qpid-receive", args: "-a q --connection-options {protocol:amqp1.0,username:u,password:p}", url: "amqp://127.0.0.1", addresses: []string{"q"},
@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 		{"artemis-client", "--nope", "--like artemis-client: it has no option --nope"},
 		{"artemis-client", "--rate", "--like artemis-client: option --rate needs a value"},
 		{"artemis-client", "--rate x", `--like artemis-client: option --rate: "x" is no whole number`},
-		{"qpid-send", "-a q --content-string x", "--like qpid-send: option --content-string: bodies hold a stamp: only their size can be chosen, by --content-size"},
+		{"qpid-send", "-a q --content-string x", "--like qpid-send: option --content-string: write it into a file, and use perf-send --content FILE --stamp properties"},
 		{"qpid-send", "", "--like qpid-send: --address is needed"},
 		{"qpid-send", "-a q;{create:always}", "--like qpid-send: option --address: options of an address after ';' are not understood: make the queue beforehand, or let the broker"},
 		{"qpid-send", "-a q --messages 0", "--like qpid-send: option --messages: 0 goes on for ever: give a number, or use perf-send"},

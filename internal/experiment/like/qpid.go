@@ -17,7 +17,7 @@ func qpidSend() *tool {
 			return err
 		}, "--messages", "-m"),
 		word(sender, "message-id", "perf-send --message-id", "--id", "-i"),
-		word(sender, "reply-to", "perf-send --reply-to", "--reply-to"),
+		refused("perf-send sets no reply-to", true, "--reply-to"),
 		refused("a message that says that it is the last has no stamp; perf-recv ends by -n or --idle", true, "--send-eos"),
 		mapped("perf-send --durable", true, func(c *call, v string) error {
 			on, err := yes(v)
@@ -29,16 +29,16 @@ func qpidSend() *tool {
 		number(sender, "ttl", "ms", "perf-send --ttl", "--ttl"),
 		number(sender, "priority", "", "perf-send --priority", "--priority"),
 		word(sender, "property", "perf-send --property", "--property", "-P"),
-		word(sender, "correlation-id", "perf-send --correlation-id", "--correlation-id"),
-		word(sender, "user-id", "perf-send --user-id", "--user-id"),
-		refused("the user of the connection is not put into messages: give --user-id", true, "--auto-user-id"),
-		refused("bodies hold a stamp: only their size can be chosen, by --content-size", true, "--content-string"),
-		mapped("perf-send --size, at least the stamp; the default there is 0", true, func(_ *call, v string) error {
+		refused("perf-send sets no correlation-id", true, "--correlation-id"),
+		refused("perf-send sets no user-id", true, "--user-id"),
+		refused("perf-send sets no user-id", true, "--auto-user-id"),
+		refused("write it into a file, and use perf-send --content FILE --stamp properties", true, "--content-string"),
+		mapped("perf-send --size; the default is 0, as there", true, func(_ *call, v string) error {
 			_, err := whole(v)
 			return err
 		}, "--content-size"),
-		refused("bodies hold a stamp and are no maps", true, "--content-map", "-M"),
-		refused("bodies hold a stamp; perf-send --replay takes sizes and instants from a file or standard input", false, "--content-stdin"),
+		refused("perf-send makes no maps", true, "--content-map", "-M"),
+		refused("use perf-send --content - --content-lines --stamp properties", false, "--content-stdin"),
 		mapped("perf-send --max-pending; 0, one after the other, is 1", true, func(c *call, v string) error {
 			n, err := whole(v)
 			c.pending = int(max(n, 1))
@@ -200,9 +200,6 @@ func qpidEnd(c *call) error {
 	return nil
 }
 
-// smallestBody holds a stamp of any run's name of usual length.
-const smallestBody = "96"
-
 func qpidSendEnd(c *call) error {
 	set(&c.send, "max-pending", fmt.Sprint(c.pending))
 	count := c.given["--messages"]
@@ -211,11 +208,12 @@ func qpidSendEnd(c *call) error {
 	}
 	set(&c.send, "count", count)
 	size := c.given["--content-size"]
-	if n, _ := whole(size); n < 96 { // take has read it before
-		c.note("bodies are of %s bytes, not of %d: they hold a stamp", smallestBody, n)
-		size = smallestBody
+	if size == "" {
+		size = "0"
 	}
 	set(&c.send, "size", size)
+	// As theirs: sequence and time travel in properties, and the body has its size.
+	set(&c.send, "stamp", "properties")
 	return qpidEnd(c)
 }
 

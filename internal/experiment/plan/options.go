@@ -87,7 +87,7 @@ func ours(name string) string {
 		return "perf-run prints it where hosts are given"
 	case "url":
 		return "write url, which is kept from command lines if it holds a secret"
-	case "calibrate", "help", "version", "completion", "completions":
+	case "calibrate", "dry-run", "unsubscribe", "help", "version", "completion", "completions":
 		return "it is no run"
 	case "baseline", "compare", "format", "png":
 		return "perf-run compares variants itself"

@@ -140,7 +140,7 @@ func Title(r Run) string {
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`\$?\{[A-Za-z][A-Za-z0-9_.-]*\}`) }
 
 // fill replaces {NAME} by a parameter's value, {variant}, {repetition} or {run};
-// ${NAME} is left alone.
+// ${NAME} and the templates of perf-send are left alone.
 func (p *Plan) fill(r Run, at scenario.Pos, text string) (string, error) {
 	var err error
 	out := placeholder().ReplaceAllStringFunc(text, func(word string) string {
@@ -155,6 +155,8 @@ func (p *Plan) fill(r Run, at scenario.Pos, text string) (string, error) {
 			return fmt.Sprint(r.Repetition)
 		case "run":
 			return p.RunID(r)
+		case "seq", "producer": // perf-send's own, in --property and the like
+			return word
 		}
 		for _, x := range r.Params {
 			if x.Name == name {

@@ -237,10 +237,10 @@ func (s *Scenario) checkVariants() error {
 }
 
 func (s *Scenario) checkParameters() error {
-	seen := map[string]bool{"variant": true, "repetition": true, "run": true}
+	seen := map[string]bool{"variant": true, "repetition": true, "run": true, "seq": true, "producer": true}
 	for _, p := range s.Parameters {
 		if seen[p.Name] || !isName(p.Name) {
-			return s.Errorf(p.Pos, "parameter %q: each needs a name of its own; variant, repetition and run are taken", p.Name)
+			return s.Errorf(p.Pos, "parameter %q: each needs a name of its own; variant, repetition, run, seq and producer are taken", p.Name)
 		}
 		seen[p.Name] = true
 		if len(p.Values) == 0 {

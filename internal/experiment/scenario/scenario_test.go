@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 		{"labels", a + "variants: [{label: x}, {label: x}]\n", `s.yaml:2:25: two variants have the label "x"`},
 		{"baseline", a + "baseline: x\n", `s.yaml: baseline "x" is no variant`},
 		{"same value", a + "parameters: {rate: [5k, 5k]}\n", `s.yaml:2:14: parameter rate has the value 5k twice: use repetitions`},
-		{"taken", a + "parameters: {run: [1]}\n", `s.yaml:2:14: parameter "run": each needs a name of its own; variant, repetition and run are taken`},
+		{"taken", a + "parameters: {run: [1]}\n", `s.yaml:2:14: parameter "run": each needs a name of its own; variant, repetition, run, seq and producer are taken`},
 		{"search and rate", a + "parameters: {rate: [1]}\nsearch: {condition: e2e.p99 < 1ms}\n", `s.yaml:3:10: rate is what the search varies: it cannot be a parameter too`},
 		{"search", a + "search: {runs: 3}\n", `s.yaml:2:10: search has no condition, such as e2e.p99 < 10ms`},
 		{"nothing left", a + "send: none\nrecv: none\n", `s.yaml: send and recv are both none: nothing is left to do`},

@@ -59,11 +59,11 @@ rate, and its latencies are those of a tool that waits for the broker.
 
 An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
 
-const examples = `  perf-send -r 5k -d 30s queue://bench            5000 a second for 30 seconds, into perf-send-TIME.parquet
-  perf-send -r 5k -s 300 --durable --tx 10 queue://bench   durable messages in transactions of ten
+const examples = `  perf-send -r 5k -d 30s queue://bench              5000 a second for 30 seconds, into perf-send-TIME.parquet
   perf-send -n 1M --max-pending 100 queue://bench   a million as fast as 100 in flight allow
-  perf-send --schedule 5k:30s,10k:30s,0:5s,1k-50k:60s queue://bench   steps, a pause, a ramp
-  perf-send --replay production.parquet --speed 2x queue://bench      the arrivals of a recording
+  perf-send -r 5k -s 300 --durable --tx 10 queue://bench          durable messages in transactions of ten
+  perf-send --schedule 5k:30s,0:5s,1k-50k:60s queue://bench       steps, pauses, ramps
+  perf-send --replay production.parquet --speed 2x queue://bench  the arrivals of a recording
   perf-send -r 30/m -o - queue://bench | perf-merge -f log - recv.parquet
   perf-send --calibrate                             what of a latency is this host's own
   perf-send -u amqps://user@host --tls-ca ca.pem --producers 10 -r 1k -d 1m topic://prices`
@@ -107,13 +107,14 @@ func New(env *cli.Env) *cobra.Command {
 func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 	cli.Group(cmd, "Load", func(fs *pflag.FlagSet) {
 		fs.VarP(&o.shape.rate, "rate", "r", "messages per second over all producers: 500, 30k, 0.5/s, 30/m, or max (closed loop)")
+		fs.Var(&o.shape.perProducer, "rate-per-producer", "the same for each producer, instead of --rate")
+		fs.Lookup("rate-per-producer").DefValue = ""
 		fs.VarP((*units.Count)(&o.count), "count", "n", "number of messages over all producers, such as 10000 or 1M (default no limit)")
 		fs.DurationVarP(&o.duration, "duration", "d", 0, "how long messages are intended (default no limit)")
 		fs.VarP(&o.body.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB; 100..4k (all equally often); lognormal(1k,2) (median, and the factor that two thirds are within)")
 		fs.IntVar(&o.maxPending, "max-pending", 1000, "messages of a producer without an answer at most; 0 is no limit but the broker's credit")
 		fs.IntVar(&o.producers, "producers", 1, "producers for each ADDRESS")
-		fs.IntVar(&o.destinations, "num-destinations", 0, "replace %d in each ADDRESS by 0, 1 … to that many `NUMBER`")
-		fs.Lookup("num-destinations").DefValue = ""
+		fs.IntVar(&o.destinations, "num-destinations", 0, "make `N` addresses of each ADDRESS: %d in it is 0, 1 … N-1")
 		fs.IntVar(&o.connections, "connections", 0, "connections that the producers share (default one each)")
 		o.tx.register(fs)
 		fs.DurationVar(&o.warmup, "warmup", 0, "marks the first part of the run as warm-up: left out of SUMMARY and reports, never out of the log")

@@ -22,7 +22,6 @@ type txFlags struct {
 func (f *txFlags) register(fs *pflag.FlagSet) {
 	f.rollback = parsed[float64]{read: parseShare, which: "share"}
 	fs.IntVar(&f.size, "tx", 0, "send in transactions of `N` messages; they are acknowledged by the commit")
-	fs.Lookup("tx").DefValue = ""
 	fs.Var(&f.rollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages count as released")
 }
 

@@ -82,8 +82,12 @@ type ClockAccount struct {
 	Negative     int64  `json:"negative"` // rows with received before sent
 	// Causality is what the messages say of the clocks (check C17).
 	Causality clock.Causality `json:"causality"`
-	// Evidence is what the alignment rests on (checks C14 to C16).
+	// MedianTransitNS is the median of received − sent to within a sixteenth.
+	MedianTransitNS int64 `json:"median_transit_ns"`
+	// Evidence is what the alignment rests on.
 	Evidence *clock.Evidence `json:"evidence,omitempty"`
+	// Checks are C14 to C17.
+	Checks []ClockCheck `json:"checks,omitempty"`
 }
 
 // Accounting returns the accounting; it is whole once Next has returned io.EOF.
@@ -172,6 +176,8 @@ func (j *Joiner) clockAccount() ClockAccount {
 		e := j.clocks.solution.Evidence()
 		c.Evidence = &e
 	}
+	c.MedianTransitNS = t.transit.median()
+	c.check()
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"amqpperf/format"
 	"amqpperf/timestamp"
@@ -49,6 +50,8 @@ func openInputs(names []string) (sends, recvs []*input, err error) {
 			sends = append(sends, in)
 		case "recv/1":
 			recvs = append(recvs, in)
+		case "merged/1":
+			return sends, append(recvs, in), fmt.Errorf("%s: has been merged already: give it to perf-report, or merge the send and receive logs that it was made of", name)
 		default:
 			return sends, append(recvs, in), fmt.Errorf("%s: holds %s rows; only send and receive logs can be joined", name, schema)
 		}
@@ -70,11 +73,13 @@ func closeInputs(ins []*input) error {
 // refuseSameFile finds a file that is named twice, also by two names. A copy
 // is found later, by its sender or receiver id.
 func refuseSameFile(names []string) error {
-	var infos []os.FileInfo
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
+	type id struct{ device, inode uint64 }
+	given, files := map[string]bool{}, map[id]string{}
+	for _, name := range names {
+		if given[name] {
 			return fmt.Errorf("%s: given twice", name)
 		}
+		given[name] = true
 		if name == "-" {
 			continue
 		}
@@ -82,15 +87,15 @@ func refuseSameFile(names []string) error {
 		if err != nil {
 			continue // format.Open explains it, or reads the spool of that name
 		}
-		for j, other := range infos {
-			if other != nil && os.SameFile(other, info) {
-				return fmt.Errorf("%s: is the same file as %s", name, names[j])
-			}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			continue
 		}
-		for len(infos) < i {
-			infos = append(infos, nil)
+		k := id{uint64(st.Dev), st.Ino}
+		if other, twice := files[k]; twice {
+			return fmt.Errorf("%s: is the same file as %s", name, other)
 		}
-		infos = append(infos, info)
+		files[k] = name
 	}
 	return nil
 }

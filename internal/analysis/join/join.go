@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"time"
 
 	"amqpperf/format"
 	"amqpperf/internal/analysis/clock"
@@ -24,7 +26,16 @@ type Options struct {
 	TempDir string
 	// Clock says how clocks are aligned.
 	Clock clock.Policy
+	// From and To select rows by their intended instant: since the first one of
+	// the run; To 0 means to the end. The accounting is of the whole run.
+	From, To time.Duration
+	// Progress, unless nil, is called now and then by the goroutine that calls
+	// Open or Next: so many more of the total rows to be looked at were.
+	Progress func(rows, total int64)
 }
+
+// windowed reports whether rows are selected by time.
+func (o *Options) windowed() bool { return o.From != 0 || o.To != 0 }
 
 // Joiner yields the merged rows of a set of logs. It is not safe for
 // concurrent use.
@@ -47,7 +58,9 @@ type Joiner struct {
 	tally   tally
 	base    Accounting // what the first look at the logs counted
 	acc     Accounting
+	kept    []int32 // rows that the window keeps
 
+	total    int64 // rows of all logs, as far as that is known
 	began    bool
 	queue    []*recvLog // in the order in which they are opened
 	recvRows int        // rows of a batch of deliveries
@@ -80,7 +93,7 @@ func (j *Joiner) prepare() (err error) {
 		return err
 	}
 	j.found = &producers{destinations: map[string]bool{}, to: map[producerKey]map[string]bool{}, lanes: newLanes(),
-		chunkRows: j.rowsPerChunk()}
+		chunkRows: j.rowsPerChunk(), intended: j.opt.windowed(), first: math.MaxInt64, progress: j.progress}
 	if j.opt.Run != "" {
 		j.found.run = &j.opt.Run
 	}
@@ -116,6 +129,7 @@ func (j *Joiner) rowsPerChunk() int {
 	for _, l := range j.recvs {
 		received += max(l.size(), 0)
 	}
+	j.total = sent + received
 	n := format.BatchRows
 	for n > 1024 && sent > 0 && received/sent > int64(format.BatchRows/n) {
 		n /= 2
@@ -146,6 +160,15 @@ func (j *Joiner) Run() string { return j.run }
 // Next fills b with the next rows, io.EOF after the last. The memory of b is
 // reused; rows are valid until the next call.
 func (j *Joiner) Next(b *format.Merged) error {
+	for resize(b, 0); b.Len() == 0; {
+		if err := j.nextRows(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *Joiner) nextRows(b *format.Merged) error {
 	for !j.work.active {
 		switch err := j.advance(); {
 		case errors.Is(err, io.EOF):
@@ -157,12 +180,20 @@ func (j *Joiner) Next(b *format.Merged) error {
 		}
 	}
 	w := &j.work
-	hi := min(w.next+format.BatchRows, w.out.len())
-	j.out.fill(j, b, w.next, hi)
+	lo, hi := w.next, min(w.next+format.BatchRows, w.out.len())
+	j.out.fill(j, b, lo, hi)
 	if w.next = hi; hi == w.out.len() {
 		j.finishWork()
 	}
+	j.clip(b)
 	return nil
+}
+
+// progress tells how many rows were looked at.
+func (j *Joiner) progress(rows int64) {
+	if j.opt.Progress != nil {
+		j.opt.Progress(rows, 2*j.total)
+	}
 }
 
 func (j *Joiner) finishWork() {
@@ -249,6 +280,7 @@ func (j *Joiner) read() (more bool, err error) {
 		return false, nil
 	}
 	l.classify(j)
+	j.progress(int64(l.at.b.Len()))
 	if err := j.store.add(&l.at); err != nil {
 		return false, err
 	}
@@ -277,6 +309,7 @@ func (j *Joiner) joinChunk(l *sendLog) error {
 		return err
 	}
 	l.codes.learn(j.out, b)
+	j.progress(int64(to - from))
 	return j.joinRows(l, b, n, from, to)
 }
 

@@ -17,7 +17,7 @@ type recvLog struct {
 	copy  *tempLog
 	first int64 // the earliest arrival, on the reference clock
 
-	handle *format.Log // open while rows are read, unless that is the copy
+	handle *format.Log // open while rows are read
 	reader *ahead[*format.Recv]
 	at     incoming
 	done   bool
@@ -78,22 +78,22 @@ func (l *recvLog) size() int64 {
 
 // begin starts over at the first row. A log has a handle only while it is
 // read: page buffers of a thousand logs would be too much.
-func (l *recvLog) begin(most int) (err error) {
+func (l *recvLog) begin(most int, columns ...string) (err error) {
 	l.rows, l.done = 0, false
 	l.cache.forget()
 	l.at.result = nil
-	rows := l.handle
 	if l.copy != nil {
-		rows = l.copy.log
-		err = rows.Rewind()
+		l.handle, err = l.copy.open()
 	} else {
 		l.handle, err = format.Open(l.in.log.Name())
-		rows = l.handle
+	}
+	if err == nil && len(columns) > 0 {
+		err = l.handle.Select(columns...)
 	}
 	if err != nil {
 		return err
 	}
-	l.reader = readAhead(rows, most, &format.Recv{}, &format.Recv{}, &format.Recv{})
+	l.reader = readAhead(l.handle, most, &format.Recv{}, &format.Recv{})
 	return l.next()
 }
 

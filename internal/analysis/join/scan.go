@@ -35,8 +35,12 @@ type scan struct {
 type route struct{ lane, destination int32 }
 
 // identities reads only what the scan needs.
-func identities(log *format.Log) error {
-	return log.Select("run", "sender", "producer", "seq", "attempt", "destination")
+func identities(log *format.Log, intended bool) error {
+	columns := []string{"run", "sender", "producer", "seq", "attempt", "destination"}
+	if intended {
+		columns = append(columns, "intended")
+	}
+	return log.Select(columns...)
 }
 
 // all looks through the log. errDisorder if the rows have to be put in order first.
@@ -103,12 +107,14 @@ func (s *scan) look(b *format.Send) error {
 			}
 		}
 		l.last = at
+		s.found.first = min(s.found.first, b.Intended[i])
 		chunk := s.log.first + int32((s.rows+int64(i))/int64(s.found.chunkRows)) //nolint:gosec // rows fit
 		if k := len(l.spans); k == 0 || l.spans[k-1].chunk != chunk {
 			l.spans = append(l.spans, span{seq, at.attempt, chunk})
 		}
 	}
 	s.rows += int64(len(b.Seq))
+	s.found.progress(int64(len(b.Seq)))
 	return nil
 }
 

@@ -16,6 +16,9 @@ type producers struct {
 	destinations map[string]bool
 	to           map[producerKey]map[string]bool // destinations by producer
 	lanes        *lanes
+	intended     bool  // the first intended instant is wanted
+	first        int64 // that instant
+	progress     func(rows int64)
 	chunkRows    int   // rows of a chunk of a send log
 	chunks       int32 // of all send logs
 }
@@ -34,7 +37,7 @@ type sendLog struct {
 	limit  int32 // behind its last one
 
 	next   int32       // chunk
-	handle *format.Log // open while rows are read, unless that is the copy
+	handle *format.Log // open while rows are read
 	reader *ahead[*format.Send]
 	batch  *format.Send
 	at     int // rows of batch that were taken
@@ -71,7 +74,7 @@ func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) e
 	s := &scan{log: l, found: found, owner: owner}
 	rows := l.in.log
 	if rows.Kind() == format.Parquet {
-		err := l.scanFile(s)
+		err := l.scanFile(s, found)
 		if !errors.Is(err, errDisorder) {
 			return err
 		}
@@ -97,13 +100,13 @@ func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) e
 }
 
 // scanFile reads only the identities, through a handle of its own.
-func (l *sendLog) scanFile(s *scan) (err error) {
+func (l *sendLog) scanFile(s *scan, found *producers) (err error) {
 	log, err := format.Open(l.in.log.Name())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := identities(log); err != nil {
+	if err := identities(log, found.intended); err != nil {
 		return err
 	}
 	return s.all(log)
@@ -123,18 +126,15 @@ func byIdentity(x *format.Send, i int, y *format.Send, k int) int {
 // open starts over at the first chunk. A log has a handle only while it is read.
 func (l *sendLog) open(chunkRows int) (err error) {
 	l.next, l.batch, l.at = l.first, nil, 0
-	rows := l.handle
 	if l.copy != nil {
-		rows = l.copy.log
-		err = rows.Rewind()
+		l.handle, err = l.copy.open()
 	} else {
 		l.handle, err = format.Open(l.in.log.Name())
-		rows = l.handle
 	}
 	if err != nil {
 		return err
 	}
-	l.reader = readAhead(rows, chunkRows, &format.Send{}, &format.Send{}, &format.Send{})
+	l.reader = readAhead(l.handle, chunkRows, &format.Send{}, &format.Send{})
 	return nil
 }
 

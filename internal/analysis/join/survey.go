@@ -36,7 +36,13 @@ func (j *Joiner) survey() error {
 }
 
 func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
-	if err := l.begin(format.BatchRows); err != nil {
+	columns := []string{"run", "sender", "producer", "seq", "attempt", "receiver", "consumer", "destination", "subscription",
+		"received", "started", "outcome"}
+	first := j.opt.windowed() && len(j.sends) == 0
+	if first {
+		columns = append(columns, "intended")
+	}
+	if err := l.begin(format.BatchRows, columns...); err != nil {
 		return err
 	}
 	clocks := j.clocks.recvs[l.index]
@@ -57,6 +63,7 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 			last, seen = receiver, true
 		}
 		other, returned := l.classify(j)
+		j.progress(int64(b.Len()))
 		j.base.OtherRuns.Received += other
 		j.base.Returned += returned
 		for i, n := range in.chunk {
@@ -67,6 +74,9 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 			c.expect++
 			at := b.Received[i] + clocks.shift(b.Received[i])
 			l.first = min(l.first, at)
+			if first {
+				j.found.first = min(j.found.first, b.Intended[i])
+			}
 			if c.order == noOrder {
 				continue
 			}
@@ -92,7 +102,7 @@ func (j *Joiner) sooner(n int32) bool {
 func (j *Joiner) readers(chunks int) {
 	const (
 		rowBytes = 100
-		batches  = 3
+		batches  = 2
 		pages    = 3 << 20 // buffers of an open log
 		output   = 40 << 20
 	)

@@ -1,6 +1,8 @@
 package join
 
 import (
+	"math/bits"
+
 	"amqpperf/format"
 	"amqpperf/internal/analysis/clock"
 )
@@ -15,8 +17,43 @@ type tally struct {
 	lostNowhere                                int64 // lost where no subscription is known
 	orphanSenders                              map[int32]int64
 	causality                                  clock.Causality
+	transit                                    histogram
 	worst                                      int64 // bound
 	unbounded                                  bool  // a bound is unknown
+}
+
+// histogram counts spans in buckets a sixteenth wide: enough for the share that
+// a bound has in a median.
+type histogram struct {
+	n      int64
+	counts [64 << histogramBits]int64
+}
+
+const histogramBits = 4
+
+func (h *histogram) add(span int64) {
+	v := uint64(max(span, 0))
+	h.n++
+	if v < 1<<histogramBits {
+		h.counts[v]++
+		return
+	}
+	shift := bits.Len64(v) - histogramBits - 1
+	h.counts[(shift+1)<<histogramBits|int(v>>shift)&(1<<histogramBits-1)]++
+}
+
+// median returns the lower edge of the bucket of the median, 0 without spans.
+func (h *histogram) median() int64 {
+	var sum int64
+	for i, n := range h.counts {
+		if sum += n; sum > 0 && sum >= (h.n+1)/2 {
+			if i < 1<<histogramBits {
+				return int64(i)
+			}
+			return int64(1<<histogramBits|i&(1<<histogramBits-1)) << (i>>histogramBits - 1)
+		}
+	}
+	return 0
 }
 
 // subTally counts in one subscription.
@@ -84,5 +121,6 @@ func (t *tally) arrive(sub int32, sent, received, bound int64) {
 	}
 	if sent != format.Null {
 		t.causality.Add(received-sent, bound)
+		t.transit.add(received - sent)
 	}
 }

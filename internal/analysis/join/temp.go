@@ -26,6 +26,7 @@ type tempLog struct {
 	name string
 	file *os.File
 	w    *format.ParquetWriter
+	size int64
 	log  *format.Log // after finish
 }
 
@@ -58,9 +59,13 @@ func (t *tempLog) finish() error {
 	if err != nil {
 		return err
 	}
-	t.log, err = format.OpenParquet(t.name, t.file, st.Size())
+	t.size = st.Size()
+	t.log, err = t.open()
 	return err
 }
+
+// open returns a further handle of the copy.
+func (t *tempLog) open() (*format.Log, error) { return format.OpenParquet(t.name, t.file, t.size) }
 
 func (t *tempLog) close() error {
 	if t == nil {

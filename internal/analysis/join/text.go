@@ -38,13 +38,25 @@ func (acc *Accounting) WriteText(w io.Writer) error {
 	return err
 }
 
+// WriteClocks writes what the alignment of the clocks rests on, and its checks.
+func (acc *Accounting) WriteClocks(w io.Writer) error {
+	var b strings.Builder
+	acc.Clock.table(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 func (acc *Accounting) subscriptionText(b *strings.Builder) {
 	for _, s := range acc.Subscriptions {
 		name := printable(s.Source)
 		if s.Subscription != nil {
 			name += " (" + printable(*s.Subscription) + ")"
 		}
-		fmt.Fprintf(b, "%s: received %d, lost %d\n", name, s.Received, s.Lost)
+		fmt.Fprintf(b, "%s: received %d, lost %d", name, s.Received, s.Lost)
+		if s.Reordered > 0 {
+			fmt.Fprintf(b, ", reordered %d (by at most %d messages, %s late)", s.Reordered, s.Distance, units.Latency(s.LateNS))
+		}
+		b.WriteByte('\n')
 	}
 }
 

@@ -13,28 +13,34 @@ import (
 type output struct {
 	log  format.Writer
 	text export.Writer
-	file *textFile // of text and streams
+	// selection is nil when all columns are written.
+	selection *export.Selection
+	file      *textFile // of text and streams
 }
 
 func openOutput(env *cli.Env, o options) (*output, error) {
+	schema := format.MergedSchema()
+	if o.selection != nil {
+		schema = o.selection.Schema()
+	}
 	if o.format == "parquet" {
-		w, err := format.CreateParquet(o.output, format.MergedSchema(), format.ParquetOptions{CreatedBy: "perf-merge " + cli.Version(), Force: o.force})
+		w, err := format.CreateParquet(o.output, schema, format.ParquetOptions{CreatedBy: "perf-merge " + cli.Version(), Force: o.force})
 		if err != nil {
 			return nil, err
 		}
-		return &output{log: w}, nil
+		return &output{log: w, selection: o.selection}, nil
 	}
 	file, err := openText(env, o)
 	if err != nil {
 		return nil, err
 	}
-	out := &output{file: file}
+	out := &output{file: file, selection: o.selection}
 	switch o.format {
 	case "arrow":
-		out.log = format.NewStreamWriter(file, format.MergedSchema(), nil)
+		out.log = format.NewStreamWriter(file, schema, nil)
 	case "csv":
 		csv := export.NewCSV(file)
-		if err := csv.Header(format.MergedSchema()); err != nil {
+		if err := csv.Header(schema); err != nil {
 			return nil, errors.Join(err, file.abort())
 		}
 		out.text = csv
@@ -46,7 +52,11 @@ func openOutput(env *cli.Env, o options) (*output, error) {
 	return out, nil
 }
 
-func (o *output) rows(b *format.Merged) error {
+func (o *output) rows(m *format.Merged) error {
+	var b format.Batch = m
+	if o.selection != nil {
+		b = o.selection.Of(m)
+	}
 	if o.log != nil {
 		return o.log.Write(b)
 	}

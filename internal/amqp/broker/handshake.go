@@ -114,7 +114,7 @@ func (c *conn) open() error {
 	mine := wire.Open{
 		ContainerID: cfg.ContainerID, MaxFrameSize: wire.Some(cfg.MaxFrameSize), ChannelMax: wire.Some(uint16(channelMax)),
 		OfferedCapabilities: []wire.Symbol{"SHARED-SUBS"},
-		Properties: wire.Map{{Key: wire.Symbol("product"), Value: "perf-broker"}, {Key: wire.Symbol("version"), Value: cfg.Version}},
+		Properties:          wire.Map{{Key: wire.Symbol("product"), Value: "perf-broker"}, {Key: wire.Symbol("version"), Value: cfg.Version}},
 	}
 	if cfg.IdleTimeout > 0 { // half of it, as the peer needs time to react (part 2, section 2.4.5)
 		mine.IdleTimeout = wire.Some(uint32(max(cfg.IdleTimeout.Milliseconds()/2, 1)))

@@ -19,6 +19,7 @@ type display struct {
 	env      *cli.Env
 	quiet    bool
 	terminal bool
+	plan     *plan.Plan
 
 	mu      sync.Mutex
 	log     *os.File
@@ -101,12 +102,12 @@ func (d *display) line(always bool, format string, args ...any) {
 	d.draw()
 }
 
-func name(r plan.Run, total int) string {
+func (d *display) name(r plan.Run, total int) string {
 	text := fmt.Sprintf("run %d", r.N)
 	if total > 0 {
 		text += fmt.Sprintf(" of %d", total)
 	}
-	if title := plan.Title(r); title != "" {
+	if title := d.plan.Title(r); title != "" {
 		text += ", " + title
 	}
 	return text + fmt.Sprintf(", repetition %d", r.Repetition)
@@ -114,7 +115,7 @@ func name(r plan.Run, total int) string {
 
 func (d *display) begin(r plan.Run, total int) {
 	d.mu.Lock()
-	d.title, d.stage, d.since = name(r, total), "begin", time.Now()
+	d.title, d.stage, d.since = d.name(r, total), "begin", time.Now()
 	d.draw()
 	d.mu.Unlock()
 	if d.log != nil {
@@ -139,7 +140,7 @@ func (d *display) end(r plan.Run, total int, o rundir.Outcome) {
 	if o.Why != "" && o.Why != string(o.Status) {
 		why = ": " + o.Why
 	}
-	d.line(false, "%s: %s after %v%s", name(r, total), o.Status, took, why)
+	d.line(false, "%s: %s after %v%s", d.name(r, total), o.Status, took, why)
 }
 
 // result is printed also with --quiet.

@@ -113,7 +113,7 @@ func (j *job) searches(ctx context.Context) (answers []string, err error) {
 	cells := plan.Order(s, j.seed) // one repetition
 	all := make([]*cell, len(cells))
 	for i, c := range cells {
-		all[i] = &cell{run: c, search: search.New(from.PerSecond(), s.Search.Tolerance, s.Search.Runs)}
+		all[i] = &cell{run: c, title: j.plan.Title(c), search: search.New(from.PerSecond(), s.Search.Tolerance, s.Search.Runs)}
 	}
 	n := 0
 	for open := true; open && ctx.Err() == nil; {
@@ -143,6 +143,7 @@ func (j *job) searches(ctx context.Context) (answers []string, err error) {
 // cell is the search of a variant and combination.
 type cell struct {
 	run    plan.Run
+	title  string
 	search *search.Search
 	held   int
 	short  []string // why runs whose number was withheld for want of events were
@@ -153,7 +154,7 @@ type cell struct {
 func (c *cell) tooShort() bool { return c.held == 0 && len(c.short) >= 3 }
 
 func (c *cell) answer(condition string) string {
-	title := plan.Title(c.run)
+	title := c.title
 	if title != "" {
 		title += ": "
 	}
@@ -192,7 +193,7 @@ func (j *job) try(ctx context.Context, c *cell, n int, rate float64) error {
 func (j *job) repetition(r plan.Run) int {
 	n := 1
 	for _, o := range j.dir.Outcomes {
-		if o.Run.N < r.N && o.Status != rundir.Interrupted && plan.Title(o.Run) == plan.Title(r) {
+		if o.Run.N < r.N && o.Status != rundir.Interrupted && j.plan.Title(o.Run) == j.plan.Title(r) {
 			n++
 		}
 	}

@@ -156,6 +156,7 @@ func (j *job) run(parent context.Context) error {
 			return cli.Usagef("%s is to run on %s: perf-run starts programs on this host only, --print shows what to type where", g.Name, g.Host)
 		}
 	}
+	j.show.plan = j.plan
 	environment, err := j.environment()
 	if err != nil {
 		return err

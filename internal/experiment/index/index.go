@@ -102,7 +102,7 @@ func (p Page) cells(b *strings.Builder, lines []line) {
 		if l.report == nil || l.outcome.Status == rundir.Failed || l.outcome.Status == rundir.Interrupted {
 			continue
 		}
-		title := plan.Title(l.outcome.Run)
+		title := p.Plan.Title(l.outcome.Run)
 		i := slices.IndexFunc(all, func(c *cell) bool { return c.title == title })
 		if i < 0 {
 			all, i = append(all, &cell{title: title}), len(all)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"amqpperf/internal/experiment/plan"
 	"amqpperf/internal/experiment/rundir"
 )
 
@@ -68,7 +67,7 @@ func (p Page) runs(b *strings.Builder, lines []line) {
 		if o.Why != "" && o.Why != status {
 			status += ": " + o.Why
 		}
-		fmt.Fprintf(b, "| [%d](%s) | %s | %d | %s | %s | %s |\n", o.Run.N, link(o.Folder), escape(plan.Title(o.Run)), o.Run.Repetition, escape(clients), lost, escape(status))
+		fmt.Fprintf(b, "| [%d](%s) | %s | %d | %s | %s | %s |\n", o.Run.N, link(o.Folder), escape(p.Plan.Title(o.Run)), o.Run.Repetition, escape(clients), lost, escape(status))
 	}
 	fmt.Fprintln(b)
 }

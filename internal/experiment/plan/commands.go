@@ -61,7 +61,7 @@ func (p *Plan) load(r Run, g scenario.Group, role, variantURL string, flags []sc
 	dir := p.folder(r)
 	c := Command{Role: role, Name: g.Name, Program: "perf-" + role, Late: g.Late, Host: g.Host}
 	c.Args = append(c.Args, "-o", filepath.Join(dir, g.Name+".parquet"), "--run", p.RunID(r))
-	if title := Title(r); title != "" {
+	if title := p.Title(r); title != "" {
 		c.Args = append(c.Args, "--name", title)
 	}
 	if r.Variant != "" {

@@ -30,7 +30,7 @@ func (p *Plan) Comparisons(runs []Run) []Command {
 		if !seen[baseline] || len(seen) < 2 {
 			continue
 		}
-		name := ComparisonName(params)
+		name := p.comparisonName(params)
 		c := Command{Role: "report", Name: name, Program: "perf-report"}
 		c.Args = append(c.Args, "-q", "-f", "markdown", "-o", filepath.Join(p.Dir, "compared", name+".md"),
 			"--compare", "variant="+baseline)
@@ -67,7 +67,7 @@ func (p *Plan) Pictures(runs []Run) []Command {
 			if v.Label == baseline || base < 0 || other < 0 {
 				continue
 			}
-			name := ComparisonName(append([]Setting{{"variant", v.Label}}, params...))
+			name := p.comparisonName(append([]Setting{{"variant", v.Label}}, params...))
 			c := Command{Role: "report", Name: name, Program: "perf-report"}
 			c.Args = append(c.Args, "-q", "-o", filepath.Join(p.Dir, "compared", name+".txt"), "--png", filepath.Join(p.Dir, "compared", name))
 			for _, log := range p.logs(runs[base]) {
@@ -92,8 +92,9 @@ func (p *Plan) logs(r Run) (all []string) {
 	return all
 }
 
-// ComparisonName names the files of the comparison at one combination.
-func ComparisonName(params []Setting) string {
+// comparisonName names the files of the comparison at one combination.
+func (p *Plan) comparisonName(params []Setting) string {
+	params = p.varied(params)
 	if len(params) == 0 {
 		return "variants"
 	}

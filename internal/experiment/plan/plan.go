@@ -102,7 +102,7 @@ func (p *Plan) Folder(r Run) string {
 	if r.Variant != "" {
 		parts = append(parts, r.Variant)
 	}
-	for _, x := range r.Params {
+	for _, x := range p.varied(r.Params) {
 		parts = append(parts, x.Name+"="+x.Value)
 	}
 	parts = append(parts, fmt.Sprint(r.Repetition))
@@ -125,13 +125,20 @@ func (p *Plan) serial(r Run) string {
 	return fmt.Sprintf("%s-%03d", p.ID, r.N)
 }
 
+// varied leaves out the parameters that have one value in the whole experiment.
+func (p *Plan) varied(all []Setting) []Setting {
+	return slices.DeleteFunc(slices.Clone(all), func(x Setting) bool {
+		return slices.ContainsFunc(p.Scenario.Parameters, func(s scenario.Parameter) bool { return s.Name == x.Name && len(s.Values) == 1 })
+	})
+}
+
 // Title names a run for people, without the repetition.
-func Title(r Run) string {
+func (p *Plan) Title(r Run) string {
 	var parts []string
 	if r.Variant != "" {
 		parts = append(parts, r.Variant)
 	}
-	for _, x := range r.Params {
+	for _, x := range p.varied(r.Params) {
 		parts = append(parts, x.Name+" "+x.Value)
 	}
 	return strings.Join(parts, ", ")

@@ -74,7 +74,7 @@ func (p *Plan) Print(w io.Writer, runs []Run) error {
 	fmt.Fprintf(b, "# %s: %s\n", first(s.Title, s.Name), count(len(runs), "run"))
 	p.printHook(b, "before all runs", s.Hooks.BeforeAll, nil)
 	for i, r := range runs {
-		fmt.Fprintf(b, "\n# run %d of %d: %s\n", i+1, len(runs), strings.Join(nonEmpty(Title(r), fmt.Sprintf("repetition %d", r.Repetition)), ", "))
+		fmt.Fprintf(b, "\n# run %d of %d: %s\n", i+1, len(runs), strings.Join(nonEmpty(p.Title(r), fmt.Sprintf("repetition %d", r.Repetition)), ", "))
 		p.printHook(b, "before the run", s.Hooks.BeforeRun, &r)
 		commands, err := p.Commands(r)
 		if err != nil {

@@ -37,7 +37,7 @@ func (o *options) behaviourFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` of the exponential times")
 	f.Var(&o.stalls, "stall", "freeze for a while: `AT:FOR`, AT from the first message on (10s:100ms); repeatable")
 	f.DurationVar(&o.delay, "delay", 0, "delay every frame by `TIME` in each direction, like a longer network")
-	f.Var(&o.maxUnsettledBytes, "max-unsettled-bytes", "stop a consumer's deliveries at `SIZE` unsettled bytes; 0 = never")
+	f.Var(&o.maxUnsettledBytes, "max-unsettled-bytes", "stop the deliveries to a connection at `SIZE` unsettled bytes; 0 = never")
 	f.Uint32Var(&o.credit, "credit", 1000, "grant each producer's link credit for `N` messages, renewed at half")
 	f.IntVar(&o.maxQueued, "max-queued", 0, "withhold credit from producers of an address that holds `N` messages; 0 = never")
 }

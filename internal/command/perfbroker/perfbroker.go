@@ -50,7 +50,11 @@ service times are known. Nothing is stored on disk; it is no product broker.
 Queues and topics come into being with their first link: queue://NAME, whose
 consumers compete, and topic://NAME, where every subscriber gets a copy; a NAME
 alone is a queue. Each is one FIFO server: a message is accepted, and can be
-delivered, when its service has ended. It runs until SIGINT or SIGTERM.`
+delivered, when its service has ended. It runs until SIGINT or SIGTERM.
+
+It knows browsers, durable and shared subscriptions (as long as it runs), local
+transactions, and the ttl of messages. Priorities are ignored: a queue is FIFO.
+Selectors and other filters are refused with amqp:not-implemented.`
 
 const examples = `  perf-broker --listen 127.0.0.1:0 --ready-file url
   perf-broker --service-time 500us --stall 10s:100ms

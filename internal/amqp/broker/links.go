@@ -29,6 +29,7 @@ func (c *conn) event(e *endpoint.Event, now int64) {
 		switch d := e.Link.Data.(type) {
 		case *consumer:
 			d.drain = e.Drain
+			d.st.draining = d.st.draining || e.Drain
 			c.b.dirtyStore(d.st)
 		case *producer:
 			d.feed() // an aborted delivery has used credit

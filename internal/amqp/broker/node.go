@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"slices"
 
 	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
@@ -31,7 +30,8 @@ type store struct {
 	ready     fifo
 	consumers []*consumer
 	browsers  []*consumer
-	next      int // whose turn it is
+	next      int  // whose turn it is
+	draining  bool // one of them may have asked for a drain
 	dirty     bool
 }
 
@@ -176,9 +176,20 @@ func (s *store) dispatch(now int64) {
 
 // answerDrains gives back the credit that nothing is there for.
 func (s *store) answerDrains() {
-	for _, c := range slices.Concat(s.consumers, s.browsers) {
-		// What is left is not for c, unless it only waits for the peer to read.
-		if c.drain && (s.ready.n == 0 || c.l.CanSend() != endpoint.WaitSession && !c.c.choked) {
+	if !s.draining { // as with nearly every message: there may be a thousand consumers
+		return
+	}
+	s.draining = false
+	for _, list := range [...][]*consumer{s.consumers, s.browsers} {
+		for _, c := range list {
+			if !c.drain {
+				continue
+			}
+			// What is left is not for c, unless it only waits for the peer to read.
+			if s.ready.n > 0 && (c.l.CanSend() == endpoint.WaitSession || c.c.choked) {
+				s.draining = true
+				continue
+			}
 			c.drain = false
 			c.l.Drained()
 			s.node.b.touch(c.c)

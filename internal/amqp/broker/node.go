@@ -1,7 +1,6 @@
 package broker
 
 import (
-
 	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
 )

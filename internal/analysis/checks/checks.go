@@ -49,6 +49,16 @@ type Input struct {
 type HDR struct {
 	Recorded int64
 	Errors   int64 // finite values that it could not take
+	// Series is what was read back of each series, without the warm-up.
+	Series []HDRSeries
+}
+
+// HDRSeries is one series of a histogram log beside the rows it was made from.
+type HDRSeries struct {
+	Name       string
+	N, Rows    int64   // values in its histograms; finite ones of the rows
+	Difference float64 // the largest relative difference of a quantile
+	At         string  // of which percentile
 }
 
 // Comparison is what is known about the power of a comparison of runs.

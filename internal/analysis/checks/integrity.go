@@ -36,8 +36,32 @@ func histogram(in *Input, c *Check) {
 		c.skip("no histogram log was written")
 		return
 	}
-	c.grade(float64(h.Errors), 0, 0, fmt.Sprintf("%s values in the histogram log, %s that it could not hold", words.Count(h.Recorded), words.Count(h.Errors)))
+	said := []string{fmt.Sprintf("%s values in the histogram log, %s that it could not hold", words.Count(h.Recorded), words.Count(h.Errors))}
+	bad, worst := h.Errors, 0.0
+	for _, s := range h.Series {
+		if missing := s.Rows - s.N; missing != 0 && h.Errors == 0 {
+			bad += max(missing, -missing)
+			said = append(said, fmt.Sprintf("%s: %s values, the rows have %s", s.Name, words.Count(s.N), words.Count(s.Rows)))
+		}
+		if s.Difference > worst {
+			worst = s.Difference
+			if worst > hdrDifference {
+				said = append(said, fmt.Sprintf("%s p%s is %.2g %% off the rows", s.Name, s.At, 100*worst))
+			}
+		}
+	}
+	if len(h.Series) > 0 && worst <= hdrDifference {
+		said = append(said, fmt.Sprintf("quantiles within %.2g %% of the rows", 100*worst))
+	}
+	c.grade(float64(bad), 0, 0, strings.Join(said, "; "))
+	if worst > hdrDifference {
+		c.atLeast(Warn)
+	}
 }
+
+// hdrDifference is how far three significant digits may be off: a bucket is at
+// most 1/1024 of its values wide, and values are reported at its upper edge.
+const hdrDifference = 0.001
 
 // merge looks at whether the logs belong together. Configurations of senders
 // that differ are a warning only: two senders with other rates in one run can

@@ -41,7 +41,10 @@ func rates(sides []Side) []Rates {
 }
 
 // ByName is the table of rates of runs grouped by their names, best first.
-func ByName(runs []Run) []Rates {
+func ByName(runs []Run) []Rates { return rates(SidesByName(runs)) }
+
+// SidesByName groups runs by their names, in the order of the first of each.
+func SidesByName(runs []Run) []Side {
 	var sides []Side
 	for _, r := range runs {
 		i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == r.Name })
@@ -51,7 +54,7 @@ func ByName(runs []Run) []Rates {
 		}
 		sides[i].Runs = append(sides[i].Runs, r)
 	}
-	return rates(sides)
+	return sides
 }
 
 // mostClients is how many clients of a kind a line of the table shows one by one.

@@ -166,6 +166,21 @@ func (s *Series) RecordWithin(at, v, bound int64) {
 	}
 }
 
+// Main returns one histogram of all intervals but those of the warm-up.
+func (s *Series) Main() (*Histogram, error) {
+	s.settle()
+	all := NewHistogram(s.shape)
+	for k, cell := range s.cells {
+		if k.warmup {
+			continue
+		}
+		if err := all.Merge(cell.hist); err != nil {
+			return nil, fmt.Errorf("adding up HDR series %q: %w", s.name, err)
+		}
+	}
+	return all, nil
+}
+
 // Infinite counts a message without an answer, which no histogram can hold.
 func (s *Series) Infinite() { s.totals.Infinite++ }
 

@@ -2,10 +2,13 @@ package hdr
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,21 +37,46 @@ func (c *Collector) WriteLog(w io.Writer) error {
 	b := newTextWriter(w)
 	lines := c.lines()
 	c.writeHeader(b, lines)
-	enc := &encoder{}
-	for _, l := range lines {
-		text, err := enc.encode(l.cell.hist)
+	encoders := make([]encoder, max(1, min(runtime.GOMAXPROCS(0), mostEncoders)))
+	for some := range slices.Chunk(lines, linesTogether) {
+		texts, err := encodeLines(encoders, some)
 		if err != nil {
 			return err
 		}
-		if l.tag != "" {
-			b.printf("Tag=%s,", l.tag)
+		for i, l := range some {
+			if l.tag != "" {
+				b.printf("Tag=%s,", l.tag)
+			}
+			b.printf("%s,%s,%s,%s\n", seconds(l.start), seconds(l.end-l.start), fixed(float64(l.cell.max)/1e6, 3), texts[i])
 		}
-		b.printf("%s,%s,%s,%s\n", seconds(l.start), seconds(l.end-l.start), fixed(float64(l.cell.max)/1e6, 3), text)
 	}
 	if err := b.flush(); err != nil {
 		return fmt.Errorf("writing an HDR log: %w", err)
 	}
 	return nil
+}
+
+const (
+	// mostEncoders bounds the memory of compressors, about a MiB each.
+	mostEncoders = 8
+	// linesTogether is how many lines are held as text.
+	linesTogether = 256
+)
+
+// encodeLines encodes lines beside one another, the i-th into the i-th text.
+func encodeLines(encoders []encoder, lines []line) ([][]byte, error) {
+	texts, errs := make([][]byte, len(lines)), make([]error, len(encoders))
+	var all sync.WaitGroup
+	for e := range encoders {
+		all.Go(func() {
+			for i := e; i < len(lines) && errs[e] == nil; i += len(encoders) {
+				text, err := encoders[e].encode(lines[i].cell.hist)
+				texts[i], errs[e] = slices.Clone(text), err
+			}
+		})
+	}
+	all.Wait()
+	return texts, errors.Join(errs...)
 }
 
 func (c *Collector) writeHeader(b *textWriter, lines []line) {

@@ -89,11 +89,12 @@ func (s *Setup) account(meta format.Meta) (warnings []string) {
 // be read is as if it were absent, and a warning says so.
 func setup(meta format.Meta) (s Setup, warnings []string) {
 	s.Configs = map[string][]json.RawMessage{}
-	logs := []format.Meta{meta}
-	if ok, err := meta.JSON(format.KeySource, &logs); err != nil {
+	var logs []format.Meta // a slice of its own: decoding into one that holds meta would write into that
+	if _, err := meta.JSON(format.KeySource, &logs); err != nil {
 		warnings = append(warnings, err.Error())
-		logs = []format.Meta{meta}
-	} else if ok && len(logs) == 0 {
+		logs = nil
+	}
+	if len(logs) == 0 {
 		logs = []format.Meta{meta}
 	}
 	s.Labels = map[string][]string{}

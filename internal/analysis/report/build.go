@@ -63,6 +63,7 @@ func New(d *reduce.Data, opt Options) *Report {
 	b.series()
 	b.bracket()
 	b.path()
+	b.transactions()
 	b.checks()
 	b.findings()
 	b.warnings()

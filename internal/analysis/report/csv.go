@@ -24,6 +24,7 @@ func (r *Report) CSV(w io.Writer, header bool) error {
 	for _, m := range r.Metrics {
 		r.csvMetric(lines, m)
 	}
+	r.csvTransactions(lines)
 	for _, row := range r.Bracket["response"] {
 		lines.add("bracket", "response_p"+row.P, "", "ns", whole(row.Lower), whole(row.Upper), "", row.Kind)
 	}

@@ -49,7 +49,7 @@ func (r *Report) markdownNumbers(p *printer) {
 		p.markdownTable(t)
 	}
 	notes := legend(marks)
-	for _, l := range []string{r.bracketLine(), r.clockLine(), r.tailLine()} {
+	for _, l := range []string{r.bracketLine(), r.clockLine(), r.tailLine(), r.transactionLine()} {
 		if l != "" {
 			notes = append(notes, l)
 		}

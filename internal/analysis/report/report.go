@@ -41,9 +41,11 @@ type Report struct {
 	Invalid  map[string][]string `json:"invalid"`
 	Tail     *Tail               `json:"tail"`
 	Overload *Overload           `json:"overload"`
-	Clock    Clock               `json:"clock"`
-	Checks   []Check             `json:"checks"`
-	Stalls   []Stall             `json:"stalls"`
+	// Transactions are absent without any.
+	Transactions []Transactions `json:"transactions,omitempty"`
+	Clock        Clock          `json:"clock"`
+	Checks       []Check        `json:"checks"`
+	Stalls       []Stall        `json:"stalls"`
 	// Findings say in plain sentences what the numbers mean, the first is the one
 	// for a title.
 	Findings []string `json:"findings"`

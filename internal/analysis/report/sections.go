@@ -117,6 +117,9 @@ func (r *Report) rateLine() string {
 			parts = append(parts, p.what+" "+perSecond(*p.v))
 		}
 	}
+	if len(parts) == 0 && r.Selection.N > 1 {
+		return "no time passed between messages: there is no rate"
+	}
 	if len(parts) == 0 {
 		return "too few messages for a rate"
 	}

@@ -63,6 +63,9 @@ func (r *Report) textNumbers(p *printer) {
 	if l := r.tailLine(); l != "" {
 		p.section("tail above p99", []string{l})
 	}
+	if l := r.transactionLine(); l != "" {
+		p.section("transactions", []string{l})
+	}
 	if t := r.stallTable(); t != nil {
 		p.line("")
 		p.line("stalls")

@@ -29,6 +29,12 @@ func (b *builder) warnings() {
 	if d.Counts.Intended == 0 {
 		warn(d.Counts.Received, "no send log: what the senders saw is not known")
 	}
+	if d.Counts.Intended > 0 && d.Counts.Sent == 0 {
+		warn(1, "nothing was sent: see the outcomes, and the errors of the senders")
+	}
+	if d.First == d.Last {
+		warn(d.Window.N-1, "all messages were intended at one instant: there are no rates, and nothing is known over time")
+	}
 	if !joined {
 		warn(d.OtherRuns, "rows of other runs that were left out: %s", count(d.OtherRuns))
 	}

@@ -161,13 +161,28 @@ func sideName(runs []*made, fallback string) string {
 	return runs[0].report.Name
 }
 
-// rateTable writes the table S1 :: S2 :: R1 of the runs by name, best first.
+// rateTable writes the table S1 :: S2 :: R1 of the runs by name, best first, and
+// under it what the differences between the names are worth.
 func (j *job) rateTable(all []*made) error {
 	var runs []compare.Run
-	for _, m := range all {
+	byStart := slices.Clone(all)
+	slices.SortStableFunc(byStart, func(a, b *made) int { return cmp.Compare(a.data.First, b.data.First) })
+	for _, m := range byStart {
 		runs = append(runs, compare.FromReport(m.report))
 	}
-	return j.out.lines("rates by client, best first", clean(compare.RateTable(compare.ByName(runs))))
+	lines := compare.RateTable(compare.ByName(runs))
+	if sides := compare.SidesByName(runs); !j.o.comparing() && len(sides) > 1 {
+		lines = append(lines, "")
+		for _, other := range sides[1:] { // the one that ran first is what the others are compared with
+			r, err := compare.Compare(sides[0], other, j.o.ignore)
+			if err != nil {
+				lines = append(lines, "no verdict on "+other.Name+": "+err.Error())
+				continue
+			}
+			lines = append(lines, r.Verdict)
+		}
+	}
+	return j.out.lines("rates by client, best first", clean(lines))
 }
 
 // byNames sorts runs by name, and runs of one name by their start.

@@ -1,11 +1,14 @@
 package perfreport
 
 import (
+	"math"
 	"time"
 
+	"amqpperf/internal/analysis/checks"
 	"amqpperf/internal/analysis/hdr"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/report"
+	"amqpperf/internal/analysis/stats"
 	"amqpperf/internal/cli"
 )
 
@@ -85,14 +88,34 @@ func (h *hlog) Infinite(m reduce.Metric, _ int64) {
 	}
 }
 
-// account tells the report how the log took the values in.
-func (h *hlog) account() *report.HDR {
+// account tells the report how the log took the values in, and how its
+// quantiles compare with those of the rows.
+func (h *hlog) account(d *reduce.Data) (*report.HDR, error) {
 	out := &report.HDR{}
-	for _, s := range h.series {
+	for _, m := range reduce.Metrics() {
+		s := h.series[m]
+		if s == nil {
+			continue
+		}
 		out.Recorded += s.Totals().Recorded
 		out.Errors += s.Totals().Errors()
+		main, err := s.Main()
+		if err != nil {
+			return nil, err
+		}
+		one := checks.HDRSeries{Name: m.String(), N: main.N(), Rows: d.Metrics[m].Finite()}
+		for _, q := range d.Metrics[m].Quantiles {
+			v, ok := main.Quantile(q.Percentile)
+			if !ok || q.Observed <= 0 || q.Status == stats.Infinite || d.Metrics[m].Infinite() > 0 {
+				continue // infinite values have ranks that a histogram does not know
+			}
+			if off := math.Abs(float64(v)/float64(q.Observed) - 1); off > one.Difference {
+				one.Difference, one.At = off, q.Percentile.String()
+			}
+		}
+		out.Series = append(out.Series, one)
 	}
-	return out
+	return out, nil
 }
 
 // ensure gives a run without rows an empty log.

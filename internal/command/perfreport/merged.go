@@ -23,7 +23,7 @@ type mergedLogs struct {
 func columns() []string {
 	return []string{
 		"run", "sender", "producer", "seq", "attempt", "size", "intended", "ready", "sent", "acked", "outcome", "wait",
-		"receiver", "consumer", "subscription", "received", "started", "settled", "recv_outcome", "delivery_count",
+		"receiver", "consumer", "subscription", "broker_in", "received", "started", "settled", "recv_outcome", "delivery_count",
 		"copy", "primary", "reordered", "bound",
 	}
 }

@@ -33,9 +33,16 @@ type resource struct {
 	cpu, rss float64
 }
 
-// readResources reads CSV with a head: time, and cpu_percent, rss_bytes or both,
-// in order of time. 100 percent are one core.
+// readResources reads a log of perf-recv --watch-only, or CSV with a head: time,
+// and cpu_percent, rss_bytes or both, in order of time. 100 percent are one core.
 func readResources(name string) (all []resource, err error) {
+	is, err := isLog(name)
+	if err != nil {
+		return nil, err
+	}
+	if is {
+		return readWatchLog(name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

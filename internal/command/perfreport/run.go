@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"amqpperf/format"
@@ -133,6 +134,7 @@ func (j *job) reportSides(sources []source, base []*made, beside *made) error {
 	if len(base) == 1 && !many {
 		beside = base[0]
 	}
+	j.judgeTogether(all, base)
 	for _, m := range all {
 		if beside != nil {
 			m.report.Baseline = beside.report
@@ -154,6 +156,17 @@ func (j *job) reportSides(sources []source, base []*made, beside *made) error {
 		}
 	}
 	return nil
+}
+
+// judgeTogether tells what held each of several runs, knowing the others.
+func (j *job) judgeTogether(all, base []*made) {
+	var reports []*report.Report
+	for _, m := range slices.Concat(all, base) {
+		reports = append(reports, m.report)
+	}
+	if len(reports) > 1 {
+		report.JudgeTogether(reports)
+	}
 }
 
 // write writes what was made. Reports of many runs that are compared are written
@@ -260,7 +273,9 @@ func (j *job) reduce(rows reduce.Rows, warnings func() []string, m *made) (*made
 	}
 	m.data, m.options = data, report.Options{Name: o.name}
 	if m.hlog != nil {
-		m.options.HDR = m.hlog.account()
+		if m.options.HDR, err = m.hlog.account(data); err != nil {
+			return nil, err
+		}
 	}
 	m.report = report.New(data, m.options)
 	return m, nil

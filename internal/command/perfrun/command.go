@@ -158,7 +158,7 @@ func (o *options) registerOrder(f *pflag.FlagSet) {
 	f.Var(&o.order, "order", "interleaved, or given: as listed")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the order (default a new one, which is kept)")
 	f.DurationVar(&o.coolDown, "cool-down", time.Second, "pause between runs")
-	f.DurationVar(&o.drain, "drain", 10*time.Second, "how long to take what a failed run left in its queues; 0 = not at all")
+	f.DurationVar(&o.drain, "drain", 10*time.Second, "how long at most to take what a run left in its queues; 0 = not at all")
 	f.DurationVar(&o.timeout, "run-timeout", time.Hour, "a run that takes longer has failed")
 }
 
@@ -188,7 +188,7 @@ func (o *options) registerDir(f *pflag.FlagSet) {
 
 // fromScenario are flags that may stand beside a scenario file.
 func fromScenario(name string) bool {
-	return slices.Contains([]string{"output", "resume", "retry-failed", "print", "env", "quiet", "seed", "repetitions", "find-max-rate", "from-rate", "tolerance", "find-runs", "url", "param", "version", "help", "completion"}, name)
+	return slices.Contains([]string{"output", "resume", "retry-failed", "print", "env", "quiet", "seed", "repetitions", "find-max-rate", "from-rate", "tolerance", "find-runs", "url", "param", "pictures", "version", "help", "completion"}, name)
 }
 
 func isScenario(arg string) bool {

@@ -35,6 +35,9 @@ func (o *options) fromFile(file string, fs *pflag.FlagSet) (*scenario.Scenario, 
 	if fs.Changed("seed") {
 		s.Seed = &o.seed
 	}
+	if fs.Changed("pictures") {
+		s.Pictures = scenario.Pictures(o.pictures.String())
+	}
 	for _, p := range o.params {
 		parameter, err := scenario.ParseParameter(p)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"amqpperf/internal/experiment/index"
 	"amqpperf/internal/experiment/plan"
 	"amqpperf/internal/experiment/process"
 	"amqpperf/internal/experiment/rundir"
@@ -98,16 +99,17 @@ func (e *Executor) load(ctx context.Context, r plan.Run, folder string) (rundir.
 	unmet, err := f.fly(limited, commands[:len(commands)-1])
 	e.step("report")
 	reportErr := f.judge(ctx)
+	if err != nil || unmet != nil || index.Left(filepath.Join(folder, "report.json")) {
+		e.drain(ctx, r, folder)
+	}
 	switch {
 	case err != nil:
-		e.drain(ctx, r, folder)
 		return rundir.Failed, err.Error()
 	case reportErr != nil && !errors.Is(reportErr, errCrossed):
 		return rundir.Failed, reportErr.Error()
 	case reportErr != nil:
 		return rundir.Unmet, reportErr.Error()
 	case unmet != nil:
-		e.drain(ctx, r, folder)
 		return rundir.Unmet, unmet.Error()
 	}
 	return rundir.OK, ""
@@ -127,7 +129,7 @@ func (e *Executor) step(what string) {
 	}
 }
 
-// drain takes away what a failed run left, so that the next is not disturbed. It
+// drain takes away what a run left, so that the next is not disturbed. It
 // may find nothing, and a broker that is gone is no further failure.
 func (e *Executor) drain(ctx context.Context, r plan.Run, folder string) {
 	commands, err := e.Plan.Drain(r)

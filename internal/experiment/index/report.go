@@ -97,6 +97,12 @@ func rate(v *float64) string {
 	return units.Thousands(int64(*v + 0.5))
 }
 
+// Left reports whether the run of report.json left messages that were not received, or nobody knows.
+func Left(file string) bool {
+	r, err := readReport(file)
+	return err != nil || r == nil || r.Counts.Lost > 0 || r.Counts.Unknown > 0
+}
+
 // Overloaded reports whether the run of report.json was one whose rate was not
 // reached or not kept up with: such a run has not held its rate, whatever its gate.
 func Overloaded(file string) (bool, error) {

@@ -171,7 +171,7 @@ func (p *Plan) report(r Run, flags []scenario.Flag) (Command, error) {
 	return c, nil
 }
 
-// Drain are commands that take what a failed run left in its queues.
+// Drain are commands that take what a run left in its queues.
 func (p *Plan) Drain(r Run) (all []Command, err error) {
 	commands, err := p.Commands(r)
 	if err != nil || p.Scenario.Drain == 0 {

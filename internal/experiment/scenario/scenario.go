@@ -40,7 +40,7 @@ type Scenario struct {
 	Order       Order
 	Seed        *uint64 // nil: a new one each time
 	CoolDown    time.Duration
-	Drain       time.Duration // how long to take what a failed run left behind
+	Drain       time.Duration // how long to take what a run left behind
 	Timeout     time.Duration // after which a run is ended and counts as failed
 	Gates       []string      // conditions of perf-report --fail-if
 	Search      *Search

@@ -137,6 +137,9 @@ func TestTransactions(t *testing.T) {
 	if counters["committed"] != 5 || counters["returned"] != 50 || counters["accepted"] != 50 || r.count(format.Accepted) != 50 {
 		t.Errorf("counters %v", counters)
 	}
+	if n := s.samples(t); n["tx.commit_ns"] != 5 || n["tx.rollback_ns"] != 5 {
+		t.Errorf("samples of %d commits and %d rollbacks", n["tx.commit_ns"], n["tx.rollback_ns"])
+	}
 	for at, n := range instants {
 		if n%10 != 0 {
 			t.Errorf("%d messages were settled at %d", n, at)

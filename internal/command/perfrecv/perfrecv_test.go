@@ -73,12 +73,18 @@ func (s *session) without(args string) int {
 	return cli.Run(s.env, perfrecv.New, append([]string{"-u", s.url}, strings.Fields(args)...))
 }
 
-// send runs perf-send in-process.
+// send runs perf-send in-process, without a log.
 func send(t *testing.T, url, args string) {
+	t.Helper()
+	sendTo(t, url, "/dev/null", args)
+}
+
+// sendTo runs perf-send in-process.
+func sendTo(t *testing.T, url, log, args string) {
 	t.Helper()
 	var stderr bytes.Buffer
 	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" }, Signals: make(chan os.Signal)}
-	if code := cli.Run(env, perfsend.New, append([]string{"-u", url, "-o", "/dev/null", "-q"}, strings.Fields(args)...)); code != 0 {
+	if code := cli.Run(env, perfsend.New, append([]string{"-u", url, "-o", log, "-q"}, strings.Fields(args)...)); code != 0 {
 		t.Errorf("perf-send %s: exit %d: %s", args, code, &stderr)
 	}
 }
@@ -141,7 +147,7 @@ func TestQueue(t *testing.T) {
 		awaitFile(ready)
 		send(t, url, "-n 300 -r 3k --run mine queue://q")
 	})
-	code := s.run("--idle 300ms --wait 10s --consumers 2 --ack-every 7 --ready-file " + ready + " queue://q")
+	code := s.run("-n 300 --consumers 2 --ack-every 7 --ready-file " + ready + " queue://q")
 	wg.Wait()
 	r := s.read(t)
 	if code != 0 || r.b.Len() != 300 || r.count(format.Accepted) != 300 {
@@ -152,7 +158,7 @@ func TestQueue(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		format.KeySchema: "recv/1", format.KeyTool: "perf-recv", format.KeyRun: "mine", format.KeyOrder: format.OrderReceived,
-		format.KeyStop: "idle", format.KeyComplete: "true",
+		format.KeyStop: "count", format.KeyComplete: "true",
 	} {
 		if r.meta[key] != want {
 			t.Errorf("%s is %q, want %q", key, r.meta[key], want)
@@ -174,7 +180,7 @@ func TestQueue(t *testing.T) {
 		seen[r.b.Seq[i]] = true
 		last[r.b.Consumer[i]] = r.b.Received[i]
 	}
-	for _, want := range []string{"--- SUMMARY perf-recv: queue://q, stopped by idle", "received            300", "transfer   mean", "e2e        mean"} {
+	for _, want := range []string{"--- SUMMARY perf-recv: queue://q, stopped by count", "received            300", "transfer   mean", "e2e        mean"} {
 		if !strings.Contains(s.stderr.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &s.stderr)
 		}

@@ -97,7 +97,7 @@ func TestReconnect(t *testing.T) {
 	_, url := startBroker(t, broker.Config{})
 	send(t, url, "-n 300 -s 1KiB queue://q")
 	s := newSession(t, cable(t, url, 100<<10, func() {}))
-	if code := s.run("--idle 1s --reconnect --credit 50 --consumers 2 --connections 1 queue://q"); code != 0 {
+	if code := s.run("--idle 2s --reconnect --credit 50 --consumers 2 --connections 1 queue://q"); code != 0 {
 		t.Errorf("exit %d: %s", code, &s.stderr)
 	}
 	r := s.read(t)
@@ -151,7 +151,7 @@ func TestReconnectTopic(t *testing.T) {
 		awaitFile(ready)
 		send(t, url, "-n 400 -r 1k -s 1KiB topic://t")
 	})
-	code := s.run("--idle 1s --wait 30s --reconnect --ready-file " + ready + " topic://t")
+	code := s.run("--idle 2s --wait 30s --reconnect --ready-file " + ready + " topic://t")
 	wg.Wait()
 	r := s.read(t)
 	subs, _, err := r.meta.Subscriptions()

@@ -37,7 +37,7 @@ func (s *seat) attach(ctx context.Context, conn *link.Conn) (receiver, error) {
 	cfg.Hold = !s.r.begun.Load()
 	if cfg.Tx > 0 {
 		// Nothing is settled before there is a consumer.
-		cfg.OnTx = func(tx amqp.Tx) { s.r.list[s.k].Ended(tx) }
+		cfg.OnTx = s.ended
 		cfg.OnSettled = func(first, last uint64, at int64, err error) {
 			state := amqp.Accepted
 			switch {
@@ -61,6 +61,25 @@ func (s *seat) attach(ctx context.Context, conn *link.Conn) (receiver, error) {
 		l.Start() // the delay ended meanwhile
 	}
 	return l, nil
+}
+
+// The quantities of sample/1 about transactions: how long one took to end, from the
+// write of its discharge, a row each, at the instant of the broker's answer.
+const (
+	sampleCommit   = "tx.commit_ns"
+	sampleRollback = "tx.rollback_ns"
+)
+
+// ended takes a transaction that has ended, from the connection's reader.
+func (s *seat) ended(tx amqp.Tx) {
+	if !s.r.list[s.k].Ended(tx) {
+		return
+	}
+	what := sampleCommit
+	if tx.Rolledback {
+		what = sampleRollback
+	}
+	s.r.rec.Sample(tx.At, what, tx.At-tx.Discharged)
 }
 
 // consume consumes until the group stops or the link is gone for good.

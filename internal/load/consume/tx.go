@@ -47,24 +47,27 @@ func (c *Consumer) Discharged(first, last uint64, at int64, state amqp.State) {
 	}
 }
 
-// Ended counts a transaction. One that the broker did not commit stops the Group; one
-// that ended with its link does not, because another may follow.
-func (c *Consumer) Ended(tx amqp.Tx) {
+// Ended counts a transaction, and reports whether it is one of the run: not of the
+// rest that is given back after it. One that the broker did not commit stops the
+// Group; one that ended with its link does not, because another may follow.
+func (c *Consumer) Ended(tx amqp.Tx) (counted bool) {
 	c.mu.Lock()
+	counted = !c.over
 	switch {
-	case c.over && tx.Error == "":
 	case tx.Error != "":
 		c.stats.TxFailed++
+	case !counted:
 	case tx.Rolledback:
 		c.stats.RolledBack++
 	default:
 		c.stats.Committed++
 	}
-	if tx.Error == "" && !c.over {
+	if tx.Error == "" && counted {
 		c.stats.Commit.Record(tx.At - tx.Discharged)
 	}
 	c.mu.Unlock()
 	if tx.Error != "" && tx.At != 0 {
 		c.cfg.Group.Stop(StopError, fmt.Errorf("%s: a transaction of %d deliveries failed: %s", c.cfg.Destination, tx.Count, tx.Error))
 	}
+	return counted && tx.Error == ""
 }

@@ -14,7 +14,7 @@ type Recv struct {
 	Accepted int64 `json:"accepted"`
 	Rejected int64 `json:"rejected"`
 	Modified int64 `json:"modified"`
-	Returned int64 `json:"returned"` // released because --outcome says so
+	Returned int64 `json:"returned"` // released because --outcome or --tx-rollback says so
 
 	Committed  int64 `json:"committed"`   // transactions
 	RolledBack int64 `json:"rolled_back"` // transactions, because --tx-rollback says so

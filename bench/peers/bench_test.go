@@ -205,12 +205,32 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestPage: docs/performance.md has a place for every case on every broker it is meant for.
+// TestAhead: the ratios of all brokers, the worst first, and none of ours against ours.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	r := func(broker, tool string, rate float64) run {
+		return run{Case: "max", Broker: broker, Param: "p", Tool: tool, Values: map[string]float64{"recv_per_s": rate}}
+	}
+	s := &set{Runs: []run{r("a", ourName, 100), r("a", "x", 50), r("a", ourName+", --client library", 30), r("b", ourName, 100), r("b", "y", 200)}}
+	want := "| b | p | y | **0.50** |\n| a | p | x | **2.00** |\n"
+	if got := s.ahead(); !strings.HasSuffix(got, "|---|---|---|--:|\n"+want) {
+		t.Errorf("got\n%s", got)
+	}
+	if got := (&set{}).ahead(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+// TestPage: docs/performance.md or docs/peers.md has a place for every case on every broker it is meant for.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/performance.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, path := range []string{"../../docs/performance.md", "../../docs/peers.md"} {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, page...)
 	}
 	for _, c := range allCases() {
 		for _, broker := range c.brokers {

@@ -55,7 +55,7 @@ func flags() (*bench, options) {
 	flag.StringVar(&b.root, "root", ".", "the repository")
 	flag.StringVar(&b.bin, "bin", "bin", "folder with perf-send, perf-recv, perf-report and perf-broker")
 	flag.StringVar(&b.out, "o", filepath.Join("bench-out", "peers-"+time.Now().Format("20060102T150405")), "new folder for everything the tools print, results.json and results.md")
-	flag.StringVar(&o.update, "update", "", "Markdown file whose sections to replace, such as docs/performance.md")
+	flag.StringVar(&o.update, "update", "", "Markdown files whose sections to replace, such as docs/performance.md,docs/peers.md")
 	flag.StringVar(&o.from, "from", "", "measure nothing: render this results.json again")
 	flag.Parse()
 	return b, o
@@ -184,7 +184,7 @@ func (b *bench) render(page string) error {
 	if page == "" || len(b.results.Runs) == 0 {
 		return nil
 	}
-	return b.results.update(page)
+	return b.results.update(list(page)...)
 }
 
 func list(text string) []string {

@@ -1,36 +1,86 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
-// update replaces the sections of a Markdown file that were measured. A section of case C on broker B stands between
-// the lines "<!-- bench C/B -->" and "<!-- /bench C/B -->"; one that the file has no place for is an error, after the
+// update replaces the sections of Markdown files that were measured. A section of case C on broker B stands between the
+// lines "<!-- bench C/B -->" and "<!-- /bench C/B -->", in one or more of the files, and the ratios of all cases between
+// "<!-- bench ahead -->" and "<!-- /bench ahead -->". A section that no file has a place for is an error, after the
 // others were written.
-func (s *set) update(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+func (s *set) update(paths ...string) error {
+	pages := make([]string, len(paths))
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		pages[i] = string(text)
 	}
-	page, missing := string(text), []error(nil)
-	for _, c := range allCases() {
-		for _, broker := range s.brokers() {
-			section := s.section(c, broker)
-			if section == "" {
-				continue
+	var faults []error
+	put := func(name, section string, needed bool) {
+		found := false
+		for i := range pages {
+			replaced, ok := replace(pages[i], name, section)
+			if ok {
+				pages[i], found = replaced, true
 			}
-			replaced, ok := replace(page, c.name+"/"+broker, section)
-			if !ok {
-				missing = append(missing, fmt.Errorf("%s has no place for %s/%s", path, c.name, broker))
-				continue
-			}
-			page = replaced
+		}
+		if !found && needed {
+			faults = append(faults, fmt.Errorf("%s: no place for %s", strings.Join(paths, ", "), name))
 		}
 	}
-	return errors.Join(append(missing, os.WriteFile(path, []byte(page), 0o666))...)
+	for _, c := range allCases() {
+		for _, broker := range s.brokers() {
+			if section := s.section(c, broker); section != "" {
+				put(c.name+"/"+broker, section, true)
+			}
+		}
+	}
+	if ahead := s.ahead(); ahead != "" {
+		put("ahead", ahead, false)
+	}
+	for i, path := range paths {
+		faults = append(faults, os.WriteFile(path, []byte(pages[i]), 0o666))
+	}
+	return errors.Join(faults...)
+}
+
+// ahead is the table of all ratios of a maximum rate, most favourable last: where we are not ahead is what one wants to see first.
+func (s *set) ahead() string {
+	type entry struct {
+		ratio spread
+		text  string
+	}
+	var all []entry
+	for _, c := range allCases() {
+		if c.ratio == "" {
+			continue
+		}
+		for _, broker := range s.brokers() {
+			rows := rowsOf(s.Runs, c.name, broker)
+			for _, r := range rows {
+				ours := base(rows, r)
+				if x := ratio(ours, r, c.ratio); ours != r && x.n > 0 && !strings.HasPrefix(r.tool, ourName) {
+					all = append(all, entry{x, fmt.Sprintf("| %s | %s | %s | %s |", broker, r.param, escape(r.tool), against(ours, r, c.ratio))})
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.ratio.median, b.ratio.median) })
+	text := "| broker | load | tool | received/s: perf-send + perf-recv is … times it |\n|---|---|---|--:|\n"
+	for _, e := range all {
+		text += e.text + "\n"
+	}
+	return text
 }
 
 func (s *set) brokers() []string {

@@ -28,6 +28,20 @@
 // before it detaches. A broker may send more than was granted, up to twice
 // the credit: RabbitMQ 3 forgets what is on its way when credit is renewed.
 //
+// # Transactions and options of a source
+//
+// With ClientOwn only. A link with transactions has a second one beside it on its
+// session, to the broker's coordinator. A sender has as many transactions under way
+// as its window holds, declared ahead; a receiver one at a time. Inside a transaction
+// the broker's accepted says that it has a message; its fate is that of the
+// discharge. What was declared and not discharged when the link is closed is rolled
+// back by the broker.
+//
+// A broker may answer an attach as if it did what was asked for, and not do it. So
+// the answer is checked for selector, distribution mode, durability and capabilities,
+// shared subscriptions need a broker that offers them in its open, and what RabbitMQ
+// 3 echoes and ignores is refused here.
+//
 // # ClientLibrary
 //
 // Sessions and links are those of go-amqp's public API: slower, and an independent

@@ -28,6 +28,7 @@ type fake struct {
 	init             *wire.SASLInit
 	mechanisms       []wire.Symbol // offered; nil: ANONYMOUS
 	size             int           // bytes of the frame that was read last
+	channel          uint16        // likewise
 }
 
 // wait waits for c, or for the end of the test: false.
@@ -87,6 +88,7 @@ func (f *fake) read() wire.Performative {
 		}
 		size := binary.BigEndian.Uint32(head[:])
 		f.size = int(size)
+		f.channel = binary.BigEndian.Uint16(head[6:])
 		body := make([]byte, size-8)
 		if _, err := io.ReadFull(f.conn, body); err != nil {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -227,5 +228,58 @@ func testExternal(t *testing.T) {
 		if s.state.ServerName != "example.com" || len(s.state.PeerCertificates) != 1 {
 			t.Errorf("server name %q, %d certificates", s.state.ServerName, len(s.state.PeerCertificates))
 		}
+	}
+}
+
+// TestSharedByTwo: two links on one session, and another session beside it.
+func TestSharedByTwo(t *testing.T) { bothClients(t, testSharedByTwo) }
+
+func testSharedByTwo(t *testing.T) {
+	t.Parallel()
+	begins := make(chan uint16, 10)
+	f := newFake(t, func(f *fake) {
+		if !f.open() {
+			return
+		}
+		for {
+			switch x := f.read().(type) {
+			case *wire.Begin:
+				begins <- f.channel
+				f.write(&wire.Begin{RemoteChannel: wire.Some(f.channel), IncomingWindow: 100, OutgoingWindow: 100})
+			case *wire.Attach:
+				f.write(&wire.Attach{Name: x.Name, Handle: x.Handle, Role: !x.Role, Source: x.Source, Target: x.Target, InitialDeliveryCount: wire.Some(uint32(0))})
+			case *wire.Detach:
+				f.write(&wire.Detach{Handle: x.Handle, Closed: true})
+			case *wire.End:
+				f.write(&wire.End{})
+			case *wire.Close:
+				f.write(&wire.Close{})
+				return
+			case nil:
+				return
+			}
+		}
+	})
+	c := dial(t, config(t, f.url), 0)
+	session, err := c.NewSession(limit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.NewSender(limit(t), SenderConfig{Address: "queue://q", Body: numbered{}, Sink: newLedger(t), Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.NewReceiver(limit(t), ReceiverConfig{Address: "queue://q", Credit: 10, Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(begins); n != 1 {
+		t.Errorf("%d sessions for two links that share one", n)
+	}
+	if err := errors.Join(s.Close(limit(t)), r.Close(limit(t))); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(limit(t)); err != nil {
+		t.Error(err)
 	}
 }

@@ -87,7 +87,7 @@ func (x *sendTx) begin() bool {
 	}
 	if x.current = x.c.next(); x.current == nil {
 		if x.c.asked == x.ahead {
-			x.ahead = min(2*x.ahead, mostAhead, max(1, x.s.cfg.MaxPending/x.s.cfg.Tx))
+			x.ahead = min(2*x.ahead, x.most())
 		}
 		x.ask()
 		return false
@@ -98,7 +98,17 @@ func (x *sendTx) begin() bool {
 	return true
 }
 
-// state is the delivery state of the next message.
+// most is how many transactions to declare ahead at most: no more than can be in
+// flight. With as many messages pending as a transaction has, that is one: each
+// commit is waited for, as by a JMS session.
+func (x *sendTx) most() int {
+	if x.s.cfg.MaxPending == 0 {
+		return mostAhead
+	}
+	return min(mostAhead, max(1, x.s.cfg.MaxPending/x.s.cfg.Tx))
+}
+
+// txState is the delivery state of the next message.
 func (s *ownSender) txState() wire.State {
 	if s.tx == nil {
 		return wire.State{}

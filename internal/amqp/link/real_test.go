@@ -278,3 +278,78 @@ func TestKilled(t *testing.T) {
 	_, _, _, _ = s.Close(limit(t)), r.Close(limit(t)), a.Close(limit(t)), b.Close(limit(t))
 	t.Logf("closing took %v", time.Since(began))
 }
+
+// TestTxRate sends PERF_TEST_N messages of 1 KiB in transactions of PERF_TEST_TX, and receives them in such, and logs
+// how many transactions a second that makes, and how long a commit takes. Senders wait for each commit, and do not.
+func TestTxRate(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("PERF_TEST_N"))
+	size, _ := strconv.Atoi(os.Getenv("PERF_TEST_TX"))
+	if n == 0 || size == 0 {
+		t.Skip("no PERF_TEST_N and PERF_TEST_TX")
+	}
+	for _, pending := range []int{size, 100 * size} {
+		sent, received := newTxLog(t), newTxLog(t)
+		s, r, sink := txPair(t, brokerURL(t), SenderConfig{Tx: size, MaxPending: pending, OnTx: sent.onTx},
+			ReceiverConfig{Tx: size, OnTx: received.onTx, OnSettled: received.onSettled, Credit: 1000})
+		began := time.Now()
+		for first := 0; first < n; first += pending {
+			k := min(pending, n-first)
+			if err := submitAll(limit(t), s, messages(uint64(first), k, 1024)); err != nil {
+				t.Fatal(err)
+			}
+			if pending == size {
+				sink.await(limit(t), first+k)
+			}
+		}
+		if err := s.Flush(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+		sending := time.Since(began)
+		began = time.Now()
+		receiveAll(limit(t), t, r, n)
+		if err := r.Flush(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+		receiving := time.Since(began)
+		for what, log := range map[string]*txLog{"sender": sent, "receiver": received} {
+			took := sending
+			if what == "receiver" {
+				took = receiving
+			}
+			var commits []int64
+			for _, x := range log.ended {
+				commits = append(commits, x.At-x.Discharged)
+			}
+			slices.Sort(commits)
+			t.Logf("%s, %d pending: %d transactions of %d, %.0f/s, commit p50 %d us, p99 %d us", what, pending, len(commits), size,
+				float64(len(commits))/took.Seconds(), commits[len(commits)/2]/1000, commits[len(commits)*99/100]/1000)
+		}
+	}
+}
+
+// TestFQQN: on Artemis, topic://ADDRESS::QUEUE is a queue that links share, which gets what is sent to the address.
+func TestFQQN(t *testing.T) {
+	t.Parallel()
+	if !realBroker() {
+		t.Skip("perf-broker has no such addresses")
+	}
+	u, address := brokerURL(t), topic(t)
+	c := dial(t, config(t, u), 0)
+	if style, _ := styleOf(c.Peer().Product, c.Peer().Version); style != StyleCapability {
+		t.Skip(c.Peer().Product)
+	}
+	rc := ReceiverConfig{Address: address + "::" + randomName("queue"), Credit: 5}
+	_, r1, err := subscribed(t, config(t, u), 1, rc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r2, err := subscribed(t, config(t, u), 2, rc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, u, address, 0, 10)
+	got := append(ids(t, r1, 5), ids(t, r2, 5)...)
+	if slices.Sort(got); !slices.Equal(got, series(0, 9)) {
+		t.Errorf("received %v", got)
+	}
+}

@@ -38,7 +38,7 @@ type options struct {
 	duration     time.Duration
 	maxPending   int
 	producers    int
-	destinations int
+	destinations connect.Destinations
 	connections  int
 	warmup       time.Duration
 	drain        time.Duration
@@ -114,7 +114,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.VarP(&o.body.size, "size", "s", "size of a body in bytes: 1024, 64k, 1KiB; 100..4k (all equally often); lognormal(1k,2) (median, and the factor that two thirds are within)")
 		fs.IntVar(&o.maxPending, "max-pending", 1000, "messages of a producer without an answer at most; 0 is no limit but the broker's credit")
 		fs.IntVar(&o.producers, "producers", 1, "producers for each ADDRESS")
-		fs.IntVar(&o.destinations, "num-destinations", 0, "make `N` addresses of each ADDRESS: %d in it is 0, 1 … N-1")
+		o.destinations.Register(fs)
 		fs.IntVar(&o.connections, "connections", 0, "connections that the producers share (default one each)")
 		o.tx.register(fs)
 		fs.DurationVar(&o.warmup, "warmup", 0, "marks the first part of the run as warm-up: left out of SUMMARY and reports, never out of the log")

@@ -2,7 +2,6 @@ package perfsend
 
 import (
 	"fmt"
-	"strings"
 
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
@@ -20,23 +19,6 @@ type layout struct {
 	schedules []schedule.Schedule
 	picks     *schedule.Picks // a replay to the destinations that were recorded
 	each      int64           // producers of an address
-}
-
-// expand replaces %d in addresses by the numbers from 0.
-func expand(addresses []string, n int) ([]string, error) {
-	if n == 0 {
-		return addresses, nil
-	}
-	var out []string
-	for _, a := range addresses {
-		if !strings.Contains(a, "%d") {
-			return nil, cli.Usagef("--num-destinations %d: there is no %%d in %s: give queue://NAME%%d", n, a)
-		}
-		for i := range n {
-			out = append(out, strings.ReplaceAll(a, "%d", fmt.Sprint(i)))
-		}
-	}
-	return out, nil
 }
 
 // newLayout spreads a plan, nil in a closed loop, over producers; each is how many

@@ -24,7 +24,7 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := o.validate(fs.Changed, r.runID); err != nil {
 		return nil, err
 	}
-	addresses, err := expand(addresses, o.destinations)
+	addresses, err := o.destinations.Expand(fs.Changed, addresses)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,6 @@ func (o *options) validate(given func(string) bool, runID string) error {
 		return cli.Usagef("--max-pending %d: at most %d", o.maxPending, 1<<24)
 	case o.producers < 1:
 		return cli.Usagef("--producers %d: at least 1", o.producers)
-	case given("num-destinations") && (o.destinations < 1 || o.destinations > 1_000_000):
-		return cli.Usagef("--num-destinations %d: 1 to 1000000", o.destinations)
 	case o.resend && !o.reconnect.Enabled():
 		return cli.Usagef("--resend is about --reconnect: give both")
 	case o.shape.share.given() && strings.HasPrefix(o.startAt.String(), "+"):

@@ -12,6 +12,7 @@ import (
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp/broker"
+	"amqpperf/internal/cli"
 	"amqpperf/timestamp"
 )
 
@@ -27,18 +28,19 @@ func stampOf(t *testing.T, m *goamqp.Message) timestamp.Stamp {
 // cutter passes connections on and cuts each of the first ones after so many bytes
 // of the client's.
 type cutter struct {
-	listener net.Listener
-	to       string
-	wg       sync.WaitGroup
+	to string
+	wg sync.WaitGroup
 }
 
-func newCutter(t *testing.T, url string, after ...int64) (*cutter, string) {
+// newCutter returns the URL of one. With last there is nobody any more after the
+// last cut.
+func newCutter(t *testing.T, url string, last bool, after ...int64) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cutter{listener: l, to: strings.TrimPrefix(url, "amqp://")}
+	c := &cutter{to: strings.TrimPrefix(url, "amqp://")}
 	c.wg.Go(func() {
 		for n := 0; ; n++ {
 			in, err := l.Accept()
@@ -49,17 +51,24 @@ func newCutter(t *testing.T, url string, after ...int64) (*cutter, string) {
 			if n < len(after) {
 				limit = after[n]
 			}
-			c.wg.Go(func() { c.pass(in, limit) })
+			c.wg.Go(func() {
+				c.pass(in, limit, func() {
+					if last && n == len(after)-1 {
+						_ = l.Close() // the cleanup does so, too
+					}
+				})
+			})
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close() // nothing is accepted any more
 		c.wg.Wait()
 	})
-	return c, "amqp://" + l.Addr().String()
+	return "amqp://" + l.Addr().String()
 }
 
-func (c *cutter) pass(in net.Conn, limit int64) {
+// pass calls back before the cut.
+func (c *cutter) pass(in net.Conn, limit int64, before func()) {
 	defer in.Close() //nolint:errcheck // it is cut
 	out, err := net.Dial("tcp", c.to)
 	if err != nil {
@@ -71,6 +80,7 @@ func (c *cutter) pass(in net.Conn, limit int64) {
 		_ = in.Close()
 	})
 	_, _ = io.CopyN(out, in, limit)
+	before()
 }
 
 // The connection is cut twice. Every message has its row; what was under way has
@@ -88,14 +98,14 @@ func TestReconnect(t *testing.T) {
 func testReconnect(t *testing.T, resend bool) {
 	t.Helper()
 	_, url := startBroker(t, broker.Config{})
-	_, through := newCutter(t, url, 60_000, 90_000)
+	through := newCutter(t, url, false, 60_000, 90_000)
 	s := newSession(t)
 	flags := " --reconnect=30s"
 	if resend {
 		flags += " --resend"
 	}
 	// Two producers share the connection.
-	code := s.run("-u " + through + flags + " -r 1k -n 400 -s 500 --producers 2 --connections 1 -o " + s.log + " queue://a")
+	code := s.run("-u " + through + flags + " --sessions shared -r 1k -n 400 -s 500 --producers 2 --connections 1 -o " + s.log + " queue://a")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, &s.stderr)
 	}
@@ -136,6 +146,30 @@ func testReconnect(t *testing.T, resend bool) {
 		stamp := stampOf(t, m)
 		delete(accepted, fmt.Sprint(stamp.Producer, "/", stamp.Seq))
 	})
+}
+
+// An outage that lasts too long ends the run: everything that was intended has its
+// row, and the reason is told.
+func TestReconnectGivesUp(t *testing.T) {
+	t.Parallel()
+	_, broker := startBroker(t, broker.Config{})
+	url := newCutter(t, broker, true, 60_000)
+	s := newSession(t)
+	code := s.run("-u " + url + " -r 1k -n 100k --reconnect=300ms --resend --sessions shared --producers 2 --connections 1 -o " + s.log + " queue://a")
+	r := s.read(t)
+	if code != cli.ExitFailure || r.meta[format.KeyStop] != "error" || !strings.Contains(s.stderr.String(), "gave up after --reconnect 300ms") {
+		t.Errorf("exit %d, stopped by %s: %s", code, r.meta[format.KeyStop], &s.stderr)
+	}
+	next := map[int32]int64{}
+	for i := range r.b.Len() {
+		if p := r.b.Producer[i]; r.b.Attempt[i] > 0 || r.b.Seq[i] != next[p] {
+			t.Fatalf("row %d is message %d of producer %d, attempt %d", i, r.b.Seq[i], p, r.b.Attempt[i])
+		}
+		next[r.b.Producer[i]]++
+		if reason, _ := r.b.Error.At(i); r.outcome(i) == format.Unsent && !strings.Contains(reason, "gave up") {
+			t.Errorf("message %d of producer %d is unsent: %s", r.b.Seq[i], r.b.Producer[i], reason)
+		}
+	}
 }
 
 // events counts the log's events by kind.

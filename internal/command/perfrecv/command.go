@@ -40,6 +40,7 @@ type options struct {
 	credit      int
 	ackEvery    ackEvery
 	consumers   int
+	dests       connect.Destinations
 	connections int
 	foreign     cli.Enum
 	readyFile   string
@@ -109,6 +110,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.IntVar(&o.credit, "credit", 1000, "messages that the broker may have under way to a consumer")
 		fs.Var(&o.ackEvery, "ack-every", "settle after so many messages, or auto: what arrived together, at most half of the credit; each by itself with --work or --rate")
 		fs.IntVar(&o.consumers, "consumers", 1, "consumers for each ADDRESS")
+		o.dests.Register(fs)
 		fs.IntVar(&o.connections, "connections", 0, "connections that the consumers share (default one each)")
 		fs.Var(&o.foreign, "foreign", "messages without a stamp of perf-send: stop (give back, exit 1), release (give back at the end), accept (remove)")
 		fs.DurationVar(&o.warmup, "warmup", 0, "leave so much after the first message out of the SUMMARY, never out of the log")

@@ -11,6 +11,10 @@ import (
 
 // prepare checks everything that can be checked without a broker.
 func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*run, error) {
+	addresses, err := o.dests.Expand(fs.Changed, addresses)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{env: env, o: o, addresses: addresses, consumers: o.consumers * len(addresses), runID: o.run.Run()}
 	if err := o.validate(fs, r); err != nil {
 		return nil, err

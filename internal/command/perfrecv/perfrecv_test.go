@@ -237,6 +237,26 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// One ADDRESS stands for several, each with its consumers.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	_, url := startBroker(t, broker.Config{})
+	send(t, url, "-n 30 --num-destinations 3 queue://q%d")
+	s := newSession(t, url)
+	if code := s.run("-n 30 --consumers 2 --num-destinations 3 queue://q%d"); code != 0 {
+		t.Errorf("exit %d: %s", code, &s.stderr)
+	}
+	n := map[string]int{}
+	r := s.read(t)
+	for i := range r.b.Len() {
+		to, _ := r.b.Destination.At(i)
+		n[to]++
+	}
+	if n["queue://q0"] != 10 || n["queue://q1"] != 10 || n["queue://q2"] != 10 {
+		t.Errorf("received %v", n)
+	}
+}
+
 // Messages of another run are logged and settled, and neither counted nor waited for.
 func TestOtherRun(t *testing.T) {
 	t.Parallel()
@@ -352,6 +372,7 @@ func TestRefused(t *testing.T) {
 		{"-n 0 queue://a", 2, "-n 0"},
 		{"--consumers 0 queue://a", 2, "--consumers 0"},
 		{"--connections 2 queue://a", 2, "--connections 2"},
+		{"--num-destinations 2 queue://a", 2, "there is no %d in queue://a"},
 		{"--foreign x queue://a", 2, "must be one of stop, release, accept"},
 		{"queue://secret", 1, "attach queue://secret: amqp:unauthorized-access"},
 		{"--ready-file /nonexistent/x -d 1s queue://a", 1, "--ready-file: "},

@@ -81,7 +81,7 @@ func run(t testing.TB, cfg consume.Config) {
 }
 
 func TestNoAllocationPerMessage(t *testing.T) {
-	const n = 100_000
+	const n = 20_000
 	var rows int64
 	allocations := testing.AllocsPerRun(1, func() { rows = receive(t, n) })
 	if rows < n {

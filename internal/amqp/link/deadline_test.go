@@ -1,8 +1,12 @@
 package link
 
 import (
+	"errors"
+	"io"
 	"net"
+	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"amqpperf/internal/amqp/wire"
@@ -49,5 +53,39 @@ func TestWhoseDeadlines(t *testing.T) {
 	}
 	if n := all(); n != 0 {
 		t.Errorf("after the open: %v", socket.set)
+	}
+}
+
+// TestWriteDeadline: a peer that takes nothing for 30 s ends a write, and a write that went well leaves no deadline behind.
+func TestWriteDeadline(t *testing.T) {
+	t.Parallel()
+	for _, takes := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			mine, theirs := net.Pipe()
+			defer theirs.Close() //nolint:errcheck // the test is over
+			c := &Conn{cfg: Config{URL: parsed(t, "amqp://pipe"), Now: func() int64 { return time.Now().UnixNano() }}.withDefaults()}
+			c.carry(mine)
+			p := c.plane
+			defer func() { _ = p.cut(); p.finished.Wait() }()
+			p.ours.Store(true)
+			if takes {
+				go io.Copy(io.Discard, theirs) //nolint:errcheck // it ends with the pipe
+			} else {
+				time.AfterFunc(time.Hour, func() { _ = p.cut() }) // so that the test ends in any case
+			}
+			began := time.Now()
+			err := p.write([]byte("x"))
+			took := time.Since(began)
+			if !takes {
+				if !errors.Is(err, os.ErrDeadlineExceeded) || took != writeTimeout {
+					t.Errorf("a peer that takes nothing: %v after %v", err, took)
+				}
+				return
+			}
+			time.Sleep(2 * writeTimeout)
+			if _, late := mine.Write([]byte("y")); err != nil || late != nil {
+				t.Errorf("a peer that takes all: %v, and long after it %v", err, late)
+			}
+		})
 	}
 }

@@ -32,6 +32,8 @@ type Options struct {
 	// Progress, unless nil, is called now and then by the goroutine that calls
 	// Open or Next: so many more of the total rows to be looked at were.
 	Progress func(rows, total int64)
+
+	chunkRows int // of tests: rows of a chunk
 }
 
 // windowed reports whether rows are selected by time.
@@ -130,6 +132,9 @@ func (j *Joiner) rowsPerChunk() int {
 		received += max(l.size(), 0)
 	}
 	j.total = sent + received
+	if j.opt.chunkRows > 0 {
+		return j.opt.chunkRows
+	}
 	n := format.BatchRows
 	for n > 1024 && sent > 0 && received/sent > int64(format.BatchRows/n) {
 		n /= 2

@@ -20,7 +20,8 @@ type lane struct {
 	spans  []span // ascending; none: no send log has the producer
 	at     int    // the span of the last look-up
 	tracks []track
-	hint   int // the track of the last look-up
+	hint   int  // the track of the last look-up
+	splits bool // some chunk begins with further attempts of a seq
 
 	last        position // while send logs are scanned
 	met         *sendLog // whose scan met it
@@ -30,11 +31,12 @@ type lane struct {
 	orphans     int32 // and the chunk that it is in
 }
 
-// span says that the rows from (seq, attempt) on are in a chunk.
+// span says that the rows from (seq, attempt) on are in a chunk. home is that
+// chunk, or an earlier one if attempts of seq are already there.
 type span struct {
-	seq     int64
-	attempt int32
-	chunk   int32
+	seq         int64
+	attempt     int32
+	chunk, home int32
 }
 
 // chunk returns the chunk that a message belongs to: the one that holds it, or
@@ -51,6 +53,32 @@ func (l *lane) chunk(seq int64, attempt int32) int32 {
 		l.at = at
 	}
 	return s[at].chunk
+}
+
+// Where attempts of one seq are in several chunks, they do not overtake each
+// other although one chunk follows the other. Then places are twice the number
+// of a chunk, and such a seq has the odd place behind the first of its chunks.
+
+// place returns the place of a message among those of the lane, which must be
+// that of the last look-up: greater for a greater seq or equal, the same for
+// all attempts.
+func (l *lane) place(seq int64) int64 {
+	s := &l.spans[l.at]
+	if s.seq == seq && s.home != s.chunk {
+		return 2*int64(s.home) + 1
+	}
+	if n := l.at + 1; n < len(l.spans) && l.spans[n].seq == seq {
+		return 2*int64(l.spans[n].home) + 1
+	}
+	return 2 * int64(s.chunk)
+}
+
+// homeOf is the first chunk with attempts of the last seq of a span.
+func (s *span) homeOf(seq int64) int32 {
+	if s.seq == seq {
+		return s.home
+	}
+	return s.chunk
 }
 
 func (s *span) after(seq int64, attempt int32) bool {
@@ -120,7 +148,7 @@ func (l *lanes) sorted() []*lane {
 // bytes is about what the index takes.
 func (l *lanes) bytes() (n int64) {
 	for _, p := range l.list {
-		n += 200 + 16*int64(cap(p.spans))
+		n += 200 + 24*int64(cap(p.spans))
 		for i := range p.tracks {
 			n += 64 + earliestBytes*int64(cap(p.tracks[i].mins))
 		}

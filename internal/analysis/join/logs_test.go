@@ -3,6 +3,7 @@ package join_test
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -117,8 +118,9 @@ func recvBatch(rows []recvRow) *format.Recv {
 
 // logs writes logs for one test.
 type logs struct {
-	t     *testing.T
-	names []string
+	t       *testing.T
+	names   []string
+	streams bool // Arrow streams in place of Parquet
 }
 
 // anchor is that of every log unless a test says otherwise: one boot.
@@ -137,7 +139,7 @@ func later() timestamp.Anchor {
 func (l *logs) write(name string, b format.Batch, a timestamp.Anchor, meta format.Meta) *logs {
 	l.t.Helper()
 	path := filepath.Join(l.t.TempDir(), name)
-	w, err := format.CreateParquet(path, b.Schema(), format.ParquetOptions{})
+	w, err := l.create(path, b)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -155,6 +157,25 @@ func (l *logs) write(name string, b format.Batch, a timestamp.Anchor, meta forma
 	l.names = append(l.names, path)
 	return l
 }
+
+func (l *logs) create(path string, b format.Batch) (format.Writer, error) {
+	if !l.streams {
+		return format.CreateParquet(path, b.Schema(), format.ParquetOptions{})
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return streamFile{format.NewStreamWriter(f, b.Schema(), nil), f}, nil
+}
+
+// streamFile closes the file with the stream.
+type streamFile struct {
+	format.Writer
+	f *os.File
+}
+
+func (s streamFile) Close() error { return errors.Join(s.Writer.Close(), s.f.Close()) }
 
 func (l *logs) send(rows ...sendRow) *logs {
 	return l.write("send.parquet", sendBatch(rows), anchor(), nil)

@@ -195,6 +195,10 @@ func (m *matcher) judge(j *Joiner, d *deliveries, order int64) {
 		m.tick++
 		rows := m.sorted[m.start[s.base]:m.start[s.base+s.n+1]]
 		lane := j.found.lanes.list[s.lane]
+		order := order
+		if lane.splits {
+			order = 2 * int64(j.work.chunk)
+		}
 		for k := len(rows) - 1; k >= 0; {
 			seq, end := d.seq[rows[k]], k
 			for k >= 0 && d.seq[rows[k]] == seq {
@@ -204,6 +208,13 @@ func (m *matcher) judge(j *Joiner, d *deliveries, order int64) {
 			for n, r := range same {
 				first := n == 0 || d.sub[same[n-1]] != d.sub[r] || d.attempt[same[n-1]] != d.attempt[r]
 				e := m.later(lane, d.sub[r], order)
+				if lane.splits {
+					if lane.chunk(seq, d.attempt[r]); lane.place(seq) != order { // further attempts are in other chunks
+						if e = lane.track(d.sub[r]).after(lane.place(seq)); e == nil {
+							continue
+						}
+					}
+				}
 				if !first || !e.known || e.at > m.at[r] {
 					continue
 				}
@@ -229,6 +240,7 @@ func (m *matcher) later(l *lane, sub int32, order int64) *earliest {
 		*e = earliest{}
 		if after := l.track(sub).after(order); after != nil {
 			*e = *after
+			e.more = slices.Clone(e.more) // more of them are added here
 		}
 	}
 	return e

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"amqpperf/format"
@@ -106,12 +107,16 @@ func (s *scan) look(b *format.Send) error {
 				return errDisorder
 			}
 		}
-		l.last = at
 		s.found.first = min(s.found.first, b.Intended[i])
 		chunk := s.log.first + int32((s.rows+int64(i))/int64(s.found.chunkRows)) //nolint:gosec // rows fit
 		if k := len(l.spans); k == 0 || l.spans[k-1].chunk != chunk {
-			l.spans = append(l.spans, span{seq, at.attempt, chunk})
+			next := span{seq, math.MinInt32, chunk, chunk} // all attempts of seq belong here
+			if l.last.known && l.last.seq == seq && k > 0 {
+				next.attempt, next.home, l.splits = at.attempt, l.spans[k-1].homeOf(seq), true
+			}
+			l.spans = append(l.spans, next)
 		}
+		l.last = at
 	}
 	s.rows += int64(len(b.Seq))
 	s.found.progress(int64(len(b.Seq)))

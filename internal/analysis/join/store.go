@@ -21,6 +21,7 @@ type store struct {
 	chunks []chunk
 	budget int64 // bytes
 	used   int64
+	peak   int64   // of used
 	open   []int32 // chunks with rows in memory
 	free   []*deliveries
 	spill  *spill
@@ -51,6 +52,7 @@ func (s *store) add(in *incoming) error {
 		s.put(c, in, s.index[at])
 		s.index[at] = s.index[at][:0]
 	}
+	s.peak = max(s.peak, s.used)
 	for s.used > s.budget && len(s.open) > 0 {
 		if err := s.relieve(); err != nil {
 			return err

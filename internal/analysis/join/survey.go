@@ -81,7 +81,13 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 				continue
 			}
 			p := place{b.Receiver[i], b.Consumer[i], in.first + int64(i)}
-			j.found.lanes.list[in.lane[i]].track(in.sub[i]).add(c.order, at, b.Seq[i], p)
+			l := j.found.lanes.list[in.lane[i]]
+			order := c.order
+			if l.splits {
+				l.chunk(b.Seq[i], b.Attempt[i])
+				order = l.place(b.Seq[i])
+			}
+			l.track(in.sub[i]).add(order, at, b.Seq[i], p)
 		}
 	}
 	return err

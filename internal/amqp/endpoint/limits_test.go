@@ -1,0 +1,31 @@
+package endpoint
+
+import (
+	"testing"
+
+	"amqpperf/internal/amqp/wire"
+)
+
+// TestChannelMax: we begin no more sessions than the peer's channel-max allows; channel 0 is one of them.
+func TestChannelMax(t *testing.T) {
+	t.Parallel()
+	for most := range uint16(3) {
+		c := New(Config{})
+		c.SetPeer(&wire.Open{ChannelMax: wire.Some(most)})
+		for i := range most + 1 {
+			if _, err := c.Begin(); err != nil {
+				t.Fatalf("channel-max %d, session %d: %v", most, i+1, err)
+			}
+		}
+		if _, err := c.Begin(); err == nil {
+			t.Errorf("channel-max %d: one session too many", most)
+		}
+	}
+	c := New(Config{})
+	c.SetPeer(&wire.Open{}) // absent: 65535
+	for i := range 300 {
+		if _, err := c.Begin(); err != nil {
+			t.Fatalf("no channel-max, session %d: %v", i+1, err)
+		}
+	}
+}

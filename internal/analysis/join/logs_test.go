@@ -120,7 +120,8 @@ func recvBatch(rows []recvRow) *format.Recv {
 type logs struct {
 	t       *testing.T
 	names   []string
-	streams bool // Arrow streams in place of Parquet
+	streams bool             // Arrow streams in place of Parquet
+	clock   *format.ClockRow // of the next log
 }
 
 // anchor is that of every log unless a test says otherwise: one boot.
@@ -151,6 +152,12 @@ func (l *logs) write(name string, b format.Batch, a timestamp.Anchor, meta forma
 		l.t.Fatal(err)
 	}
 	w.SetMeta(m)
+	if l.clock != nil {
+		if err := w.Table(l.clock); err != nil {
+			l.t.Fatal(err)
+		}
+		l.clock = nil
+	}
 	if err := errors.Join(w.Write(b), w.Close()); err != nil {
 		l.t.Fatal(err)
 	}

@@ -34,7 +34,10 @@ type Spec struct {
 }
 
 func (s Spec) normal() Spec {
-	s.Senders, s.Receivers, s.Producers = max(s.Senders, 1), max(s.Receivers, 1), max(s.Producers, 1)
+	s.Senders, s.Receivers = max(s.Senders, 1), max(s.Receivers, 1)
+	if s.Producers == 0 {
+		s.Producers = 100
+	}
 	return s
 }
 

@@ -115,6 +115,8 @@ func (c Config) Check() error {
 		return errors.New("the session window is that of --client own: go-amqp has a fixed one")
 	case c.SessionWindow > 1<<31-1:
 		return fmt.Errorf("session window of %d frames: at most 2147483647", c.SessionWindow)
+	case c.ContainerExact && c.ContainerID == "":
+		return errors.New("an exact container id, but none is given")
 	case c.Timeout < 0:
 		return fmt.Errorf("negative timeout %v", c.Timeout)
 	case c.IdleTimeout != 0 && c.IdleTimeout < MinIdleTimeout:

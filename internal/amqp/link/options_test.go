@@ -162,6 +162,7 @@ func TestConfigContradictions(t *testing.T) {
 		"PLAIN needs a user":     func(c *Config) { c.SASL = SASLPlain },
 		"ANONYMOUS and a user":   func(c *Config) { c.SASL, c.URL = SASLAnonymous, c.URL.WithUser("u", "") },
 		"needs a client cert":    func(c *Config) { c.SASL = SASLExternal },
+		"exact container id":     func(c *Config) { c.ContainerExact = true },
 		"is unknown":             func(c *Config) { c.SASL = "gssapi" },
 		"EXTERNAL and a password": func(c *Config) {
 			c.SASL, c.URL = SASLExternal, parsed(t, "amqps://u:p@h")

@@ -14,14 +14,20 @@ const (
 	subBits = 5
 	sub     = 1 << subBits
 	octaves = 63 - subBits + 1
+
+	fewValues = 16
 )
 
 // Histogram counts values of ns in log-linear buckets; quantiles are at most
 // 3.2 % too high, minimum, maximum and mean are exact. The zero value is ready.
 // It takes 256 bytes for every power of two that occurs and allocates them at
-// their first use only. It is not safe for concurrent use.
+// their first use only; the first few values are kept as they are, because a
+// thousand producers with ten messages a second each are collected every second.
+// It is not safe for concurrent use.
 type Histogram struct {
 	counts   [octaves]*[sub]uint64
+	few      [fewValues]int64
+	counted  bool // the values are in counts and no longer in few
 	n        int64
 	sum      float64
 	min, max int64
@@ -37,6 +43,27 @@ func (h *Histogram) Record(v int64) {
 	h.sum += float64(v)
 	h.min = min(h.min, v)
 	h.max = max(h.max, v)
+	if !h.counted && h.n <= fewValues {
+		h.few[h.n-1] = v
+		return
+	}
+	h.spread(h.n - 1)
+	h.count(v)
+}
+
+// spread counts the first n values, which are in few unless they were counted.
+func (h *Histogram) spread(n int64) {
+	if h.counted {
+		return
+	}
+	h.counted = true
+	for _, v := range h.few[:n] {
+		h.count(v)
+	}
+}
+
+// count counts a value in its bucket.
+func (h *Histogram) count(v int64) {
 	octave, i := bucket(uint64(max(v, 0)))
 	if h.counts[octave] == nil {
 		h.counts[octave] = new([sub]uint64)
@@ -67,6 +94,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	if o.n == 0 {
 		return
 	}
+	h.spread(h.n)
 	if h.n == 0 {
 		h.min, h.max = o.min, o.max
 	}
@@ -74,6 +102,12 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.sum += o.sum
 	h.min = min(h.min, o.min)
 	h.max = max(h.max, o.max)
+	if !o.counted {
+		for _, v := range o.few[:o.n] {
+			h.count(v)
+		}
+		return
+	}
 	for octave, from := range o.counts {
 		if from == nil {
 			continue
@@ -89,11 +123,14 @@ func (h *Histogram) Merge(o *Histogram) {
 
 // Reset forgets the values and keeps the memory.
 func (h *Histogram) Reset() {
-	for _, c := range h.counts {
-		if c != nil {
-			clear(c[:])
+	if h.counted {
+		for _, c := range h.counts {
+			if c != nil {
+				clear(c[:])
+			}
 		}
 	}
+	h.counted = false
 	h.n, h.sum, h.min, h.max = 0, 0, 0, 0
 }
 
@@ -117,6 +154,7 @@ func (h *Histogram) Mean() float64 {
 // Quantile returns the upper edge of the bucket that holds the value of rank
 // ⌈p·n⌉, never more than Max; 0 if there is no value.
 func (h *Histogram) Quantile(p float64) int64 {
+	h.spread(h.n)
 	rank := uint64(max(1, math.Ceil(p*float64(h.n))))
 	seen := uint64(0)
 	for octave, c := range h.counts {

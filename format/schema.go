@@ -164,7 +164,7 @@ func sampleColumns() []Column {
 func clockColumns() []Column {
 	return []Column{
 		{"at", Int64, false, instant, "when the row was made"},
-		{"peer", String, true, "", "clock id of the other process; NULL in a row about this host"},
+		{"peer", String, true, "", "the other process: its clock id in hexadecimal, alone or as CLOCKID/RECEIVER/OFFSET/GAP with its receiver id and the wall − monotonic and gap of its anchor in ns; NULL in a row about this host"},
 		{"t1", Int64, true, instant, "probe left here"},
 		{"t2", Int64, true, instant, "probe arrived at the peer, on its clock"},
 		{"t3", Int64, true, instant, "answer left the peer, on its clock"},

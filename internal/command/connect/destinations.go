@@ -19,7 +19,6 @@ type Destinations struct{ N int }
 // Register defines the flag.
 func (d *Destinations) Register(fs *pflag.FlagSet) {
 	fs.IntVar(&d.N, "num-destinations", 0, "make `N` addresses of each ADDRESS: %d in it is 0, 1 … N-1")
-	fs.Lookup("num-destinations").DefValue = ""
 }
 
 // Expand replaces %d in addresses by the numbers from 0. Errors are usage errors.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/consume"
 	"amqpperf/internal/load/recorder"
@@ -16,14 +15,14 @@ func (r *run) connect(ctx context.Context) error {
 	if r.conns, err = connect.Dial(ctx, r.link, r.connections); err != nil {
 		return connect.Explain(ctx, err)
 	}
-	r.lines = connect.NewLines(r.link, r.o.link.reconnect, r.conns, r.again)
+	r.lines = connect.NewLines(r.link, r.o.link.reconnect, r.conns, r.watch.Reconnected)
 	r.begun.Store(r.o.consumer.startDelay == 0)
 	r.seats = make([]*seat, r.consumers)
 	for k := range r.seats {
 		r.seats[k] = &seat{r: r, k: k}
 	}
 	err = connect.Each(ctx, r.consumers, func(ctx context.Context, k int) error {
-		l, err := r.seats[k].attach(ctx, r.lines.Conn(r.seats[k].connection()))
+		l, err := r.seats[k].attach(ctx, r.lines.Conn(r.seats[k].connection()), 0)
 		if err == nil {
 			r.seats[k].link = l
 		}
@@ -31,9 +30,6 @@ func (r *run) connect(ctx context.Context) error {
 	})
 	return connect.Explain(ctx, err)
 }
-
-// again is told of a connection that was made again.
-func (r *run) again(c *link.Conn) { r.watch.Connections([]*link.Conn{c}) }
 
 // address returns the address of a consumer.
 func (r *run) address(k int) string { return r.addresses[k%len(r.addresses)] }

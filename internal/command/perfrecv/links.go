@@ -33,16 +33,13 @@ func (f *linkFlags) register(cmd *cobra.Command) {
 		fs.BoolVar(&f.browse, "browse", false, "leave the messages in the queue")
 		fs.StringVar(&f.selector, "selector", "", "only messages for which the `EXPRESSION` holds, in SQL as in JMS: \"colour = 'red' AND size > 3\"")
 		fs.BoolVar(&f.durable, "durable", false, "ask for a durable queue, where the broker makes one: RabbitMQ wants the same of sender and receiver")
-		fs.StringVar(&f.durableSub, "durable-subscription", "", "durable subscription `NAME` to a topic, which belongs to --container-id; NAME-0, NAME-1… with several consumers; ended at the end")
+		fs.StringVar(&f.durableSub, "durable-subscription", "", "durable subscription `NAME` to a topic; it belongs to --container-id, which is then used as it is; NAME-0, NAME-1… with several consumers; ended at the end")
 		fs.StringVar(&f.shared, "shared", "", "subscription `NAME` to a topic that all consumers share; with the same --durable-subscription it is durable too")
 		fs.BoolVar(&f.keep, "keep-subscription", false, "let the durable subscription go on collecting messages after the end")
 		fs.BoolVar(&f.unsubscribe, "unsubscribe", false, "end the durable subscription with what is left in it, and exit: nothing is received and no log is written")
 		fs.IntVar(&f.tx, "tx", 0, "answer in transactions of so many messages, each of which is waited for (default none)")
 		fs.Float64Var(&f.txRollback, "tx-rollback", 0, "share of the transactions that are rolled back, evenly: 0.1 is every tenth (default none)")
 		f.reconnect.Register(fs)
-		for _, name := range []string{"tx", "tx-rollback"} {
-			fs.Lookup(name).DefValue = ""
-		}
 	})
 }
 

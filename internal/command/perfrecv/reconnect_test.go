@@ -121,6 +121,36 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
+// So do transactions and a durable subscription, over a session that links share.
+func TestReconnectMore(t *testing.T) {
+	t.Parallel()
+	_, url := startBroker(t, broker.Config{})
+	durable := " --container-id c --durable-subscription s topic://t"
+	expect(t, url, "-d 100ms --keep-subscription"+durable, 0, 0, "")
+	for address, args := range map[string]string{
+		"queue://q": "--tx 10 --consumers 2 --connections 1 --sessions shared queue://q",
+		"topic://t": durable,
+	} {
+		send(t, url, "-n 300 -s 1KiB "+address)
+		s := newSession(t, cable(t, url, 100<<10, func() {}))
+		if code := s.run("--idle 2s --reconnect --credit 50 " + args); code != 0 {
+			t.Errorf("exit %d: %s", code, &s.stderr)
+		}
+		r := s.read(t)
+		accepted, on := map[int64]bool{}, map[int32]int{}
+		for i := range r.b.Len() {
+			on[r.b.Connection[i]]++
+			if outcome, _ := r.b.Outcome.At(i); outcome == format.Accepted {
+				accepted[r.b.Seq[i]] = true
+			}
+		}
+		subs, _, err := r.meta.Subscriptions()
+		if len(accepted) != 300 || on[0] == 0 || on[1] == 0 || err != nil || len(subs) != 1 || subs[0].Detached != 0 {
+			t.Errorf("%s: %d of 300 messages were accepted; rows by connection: %v; subscriptions %+v, %v", address, len(accepted), on, subs, err)
+		}
+	}
+}
+
 // Without --reconnect, or after its time, a broken connection ends the run.
 func TestReconnectGivesUp(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,8 @@ func (s *seat) get() (receiver, int32) {
 // connection returns the index of its connection.
 func (s *seat) connection() int { return s.k % s.r.connections }
 
-// attach attaches the link of the consumer to a connection.
-func (s *seat) attach(ctx context.Context, conn *link.Conn) (receiver, error) {
+// attach attaches link n of the consumer to a connection.
+func (s *seat) attach(ctx context.Context, conn *link.Conn, n int32) (receiver, error) {
 	cfg := s.r.receiverConfig(s.k)
 	cfg.Hold = !s.r.begun.Load()
 	if cfg.Tx > 0 {
@@ -46,7 +46,7 @@ func (s *seat) attach(ctx context.Context, conn *link.Conn) (receiver, error) {
 			case err != nil:
 				state = amqp.Unsettled
 			}
-			s.r.list[s.k].Discharged(first, last, at, state)
+			s.r.list[s.k].Discharged(n, first, last, at, state)
 		}
 	}
 	var err error
@@ -113,7 +113,7 @@ func (s *seat) consume(c *consume.Consumer) {
 func (s *seat) restore(cause error) error {
 	r := s.r
 	defer r.group.Away()()
-	old, _ := s.get()
+	old, n := s.get()
 	ctx := r.group.Context()
 	return r.lines.Restore(ctx, s.connection(), cause, func(ctx context.Context, conn *link.Conn) error {
 		if old != nil {
@@ -121,13 +121,12 @@ func (s *seat) restore(cause error) error {
 			r.sessions.Forget(conn)
 			old = nil
 		}
-		l, err := s.attach(ctx, conn)
+		l, err := s.attach(ctx, conn, n+1)
 		if err != nil {
 			return err
 		}
 		s.mu.Lock()
-		s.link = l
-		s.n++
+		s.link, s.n = l, n+1
 		s.mu.Unlock()
 		r.attach(s.k, l.Subscription())
 		return nil

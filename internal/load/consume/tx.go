@@ -24,12 +24,17 @@ func (c *Consumer) conclude(link Link) error {
 
 // Discharged says what became of deliveries that were answered inside a
 // transaction: Accepted, it was committed at that instant and the answers hold;
-// Released, it was rolled back; anything else, nobody knows. It may be called by any
+// Released, it was rolled back; anything else, nobody knows. connection is the
+// number that Run was given with the link: what is told late of one that is gone is
+// not taken for the next one's, which counts from 0 again. It may be called by any
 // goroutine, before the Settle or Flush that caused it has returned.
-func (c *Consumer) Discharged(first, last uint64, at int64, state amqp.State) {
+func (c *Consumer) Discharged(connection int32, first, last uint64, at int64, state amqp.State) {
 	list := answers()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if connection != c.conn {
+		return
+	}
 	for _, held := range [][]delivery{c.pending, c.left} {
 		for i := range held {
 			d := &held[i]

@@ -49,7 +49,8 @@ func (q *txQueue) Flush(context.Context) error {
 		tx.Error = "amqp:transaction:rollback: because"
 	}
 	for _, id := range q.open {
-		q.c().Discharged(id, id, tx.At, state)
+		q.c().Discharged(1, id, id, tx.At, amqp.Released) // of another link: not heard
+		q.c().Discharged(0, id, id, tx.At, state)
 	}
 	q.c().Ended(tx)
 	q.open = nil

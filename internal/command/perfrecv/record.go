@@ -109,6 +109,7 @@ func (r *run) sample() {
 		}
 		of("credit_messages", func(l receiver) int { return l.Credit() })
 		of("waiting_messages", func(l receiver) int { waiting, _ := l.Queued(); return waiting })
+		r.watch.Of(int32(s.connection()), "unsettled_bytes", r.list[s.k].UnsettledBytes)
 		of("unsettled_messages", func(l receiver) int { _, unsettled := l.Queued(); return unsettled })
 	}
 	r.watch.Start(r.rec.Sample)

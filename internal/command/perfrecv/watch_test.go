@@ -44,7 +44,7 @@ func TestSamples(t *testing.T) {
 			credit = max(credit, b.Value[i])
 		}
 	}
-	kinds := []string{"tool.goroutines_count", "conn.0.waiting_messages", "conn.0.unsettled_messages", "conn.0.credit_messages", "name:no-such-broker.processes_count"}
+	kinds := []string{"tool.goroutines_count", "conn.0.waiting_messages", "conn.0.unsettled_messages", "conn.0.unsettled_bytes", "conn.0.credit_messages", "name:no-such-broker.processes_count"}
 	if runtime.GOOS == "linux" {
 		kinds = append(kinds, "conn.0.rtt_ns", "conn.0.unsent_bytes", "conn.0.retransmits_count")
 	}

@@ -244,6 +244,9 @@ func TestAckEvery(t *testing.T) {
 		r.later = func() {
 			var told []int64
 			for range 2 {
+				if got, want := r.c.UnsettledBytes(), int64(2*len(r.body("r"))); got != want {
+					t.Errorf("%d bytes are unsettled, want %d", got, want)
+				}
 				r.c.Provisional(r.clock.Now()-int64(500*ms), func(row *recorder.RecvRow) { told = append(told, row.Seq) })
 			}
 			if d := cmp.Diff([]int64{8, 9}, told); d != "" {

@@ -85,6 +85,21 @@ func (c *Consumer) Collect(r *live.Recv) {
 	c.stats.ResetHistograms()
 }
 
+// UnsettledBytes returns how many bytes the bodies of the deliveries have that were
+// taken and are not settled.
+func (c *Consumer) UnsettledBytes() (n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, list := range [][]delivery{c.pending, c.left} {
+		for i := range list {
+			if list[i].row.Outcome == format.Unsettled {
+				n += int64(list[i].row.Size)
+			}
+		}
+	}
+	return n
+}
+
 // Provisional writes a provisional row, unsettled, of every delivery that was
 // received before the instant and is not settled; one per delivery, however
 // often this is called.

@@ -43,6 +43,8 @@ type Accounting struct {
 
 	Subscriptions []SubscriptionCount `json:"subscriptions"`
 	Clock         ClockAccount        `json:"clock"`
+	// Merge is check C22: whether the logs are of one experiment.
+	Merge Check `json:"merge"`
 	// Notes say in words what a reader must know: why messages count as lost,
 	// which logs are incomplete or missing.
 	Notes []string `json:"notes,omitempty"`
@@ -87,7 +89,7 @@ type ClockAccount struct {
 	// Evidence is what the alignment rests on.
 	Evidence *clock.Evidence `json:"evidence,omitempty"`
 	// Checks are C14 to C17.
-	Checks []ClockCheck `json:"checks,omitempty"`
+	Checks []Check `json:"checks,omitempty"`
 }
 
 // Accounting returns the accounting; it is whole once Next has returned io.EOF.
@@ -122,7 +124,7 @@ func (j *Joiner) account() {
 	for _, l := range j.recvs {
 		acc.Foreign += counter(l.in, "foreign")
 	}
-	acc.Clock = j.clockAccount()
+	acc.Clock, acc.Merge = j.clockAccount(), j.merge
 	acc.Notes = j.notes()
 }
 

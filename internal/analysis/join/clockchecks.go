@@ -8,8 +8,8 @@ import (
 	"amqpperf/internal/units"
 )
 
-// ClockCheck is the verdict of a check of the clocks.
-type ClockCheck struct {
+// Check is the verdict of a check that the join makes.
+type Check struct {
 	ID     string       `json:"id"`
 	Status clock.Status `json:"status"`
 	Text   string       `json:"text"`
@@ -22,7 +22,7 @@ func (c *ClockAccount) check() {
 		return
 	}
 	add := func(id string, s clock.Status, text string, args ...any) {
-		c.Checks = append(c.Checks, ClockCheck{id, s, fmt.Sprintf(text, args...)})
+		c.Checks = append(c.Checks, Check{id, s, fmt.Sprintf(text, args...)})
 	}
 	if worst, ppm, s := c.Evidence.Synchronised(); worst == nil {
 		add("C14", s, "the logs have no state of the clocks")

@@ -60,6 +60,7 @@ type Joiner struct {
 	tally   tally
 	base    Accounting // what the first look at the logs counted
 	acc     Accounting
+	merge   Check
 	kept    []int32 // rows that the window keeps
 
 	total    int64 // rows of all logs, as far as that is known
@@ -106,6 +107,9 @@ func (j *Joiner) prepare() (err error) {
 		return err
 	}
 	if err := j.align(); err != nil {
+		return err
+	}
+	if j.merge, err = j.together(); err != nil {
 		return err
 	}
 	for i, l := range j.recvs {

@@ -122,5 +122,6 @@ func (j *Joiner) readers(chunks int) {
 	one := batches*rowBytes*int64(j.recvRows) + pages
 	j.mostOpen = max(int(quarter/one), 2)
 	reading := int64(min(len(j.recvs), j.mostOpen))*one + int64(len(j.sends))*(batches*rowBytes*int64(j.found.chunkRows)+pages)
-	j.store.budget = max(j.opt.Memory-output-reading-j.found.lanes.bytes()-int64(chunks)*64, j.opt.Memory/8)
+	// A fifth is left to what the garbage collector has not collected yet.
+	j.store.budget = max(j.opt.Memory/5*4-output-reading-j.found.lanes.bytes()-int64(chunks)*64, j.opt.Memory/8)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"amqpperf/internal/analysis/clock"
 	"amqpperf/internal/units"
 )
 
@@ -31,6 +32,9 @@ func (acc *Accounting) WriteText(w io.Writer) error {
 	var b strings.Builder
 	acc.subscriptionText(&b)
 	fmt.Fprintf(&b, "clock: %s\n", acc.clockText())
+	if acc.Merge.Status == clock.Fail {
+		fmt.Fprintf(&b, "%s FAIL: %s\n", acc.Merge.ID, printable(acc.Merge.Text))
+	}
 	for _, n := range acc.Notes {
 		fmt.Fprintf(&b, "note: %s\n", printable(n))
 	}

@@ -104,6 +104,7 @@ type Consumer struct {
 	senders map[int32]timestamp.Anchor // of Run alone
 	parser  timestamp.Parser           // of Run alone: one string for all rows of a run
 	spread  spread                     // of Run alone
+	mixed   bool                       // not all are accepted
 	tempo   *tempo                     // of Run alone, nil: as fast as it goes
 
 	mu           sync.Mutex
@@ -118,7 +119,7 @@ type Consumer struct {
 
 // New returns a Consumer. An error means that there is no timer for its Tempo.
 func New(cfg Config) (*Consumer, error) {
-	c := &Consumer{cfg: cfg, anchor: cfg.Clock.Anchor(), senders: map[int32]timestamp.Anchor{}, spread: spread{shares: cfg.Outcomes.all()}}
+	c := &Consumer{cfg: cfg, anchor: cfg.Clock.Anchor(), senders: map[int32]timestamp.Anchor{}, spread: spread{shares: cfg.Outcomes.all()}, mixed: !cfg.Outcomes.AcceptsAll()}
 	var err error
 	if !cfg.Tempo.None() {
 		c.tempo, err = newTempo(cfg.Tempo, cfg.Clock, cfg.Consumer)

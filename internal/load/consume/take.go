@@ -31,7 +31,7 @@ func (c *Consumer) take(d *amqp.Delivery, stamp *timestamp.Stamp, mine, begin bo
 	}
 	next.row.Started = c.cfg.Clock.Now()
 	c.count(d, stamp, &next.row, mine)
-	if mine && !d.Settled {
+	if c.mixed && mine && !d.Settled {
 		next.answer = c.spread.next()
 	}
 	c.pending = append(c.pending, next)

@@ -207,10 +207,9 @@ func testClosedLoop(t *testing.T, client string) {
 // after it are unsent with the cause, and the log is closed before exit 1.
 func TestBrokerGoesAway(t *testing.T) {
 	t.Parallel()
-	b, url := startBroker(t, broker.Config{})
+	_, to := startBroker(t, broker.Config{})
+	url := newCutter(t, to, true, 60_000)
 	s := newSession(t)
-	stop := time.AfterFunc(150*time.Millisecond, func() { _ = b.Close() })
-	defer stop.Stop()
 	code := s.run("-u " + url + " -r 1k -n 100k -o " + s.log + " queue://a")
 	r := s.read(t)
 	if code != cli.ExitFailure || r.meta[format.KeyStop] != "error" || r.count(format.Accepted) == 0 || !strings.Contains(s.stderr.String(), "perf-send: ") {
@@ -231,9 +230,8 @@ func TestInterrupted(t *testing.T) {
 		code int
 	}{{"-r 1k -d 1m", cli.ExitUnmet}, {"-n 1G --max-pending 10", cli.ExitUnmet}, {"-r 1k", cli.ExitOK}} {
 		s := newSession(t)
-		timer := time.AfterFunc(200*time.Millisecond, func() { s.signals <- syscall.SIGTERM })
-		code := s.run("-u " + url + " -o " + s.log + " " + tt.args + " queue://a")
-		timer.Stop()
+		through := whenSent(t, url, 50_000, func() { s.signals <- syscall.SIGTERM })
+		code := s.run("-u " + through + " -o " + s.log + " " + tt.args + " queue://a")
 		if r := s.read(t); code != tt.code || r.meta[format.KeyStop] != "signal" || r.b.Len() == 0 || r.count(format.Accepted) != r.b.Len() {
 			t.Errorf("%s: exit %d, want %d; stopped by %s, %d rows: %s", tt.args, code, tt.code, r.meta[format.KeyStop], r.b.Len(), &s.stderr)
 		}

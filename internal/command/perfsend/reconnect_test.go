@@ -67,6 +67,42 @@ func newCutter(t *testing.T, url string, last bool, after ...int64) string {
 	return "amqp://" + l.Addr().String()
 }
 
+// whenSent returns the URL of a proxy that calls back once so many bytes of the
+// client's have passed, and goes on.
+func whenSent(t *testing.T, url string, bytes int64, do func()) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutter{to: strings.TrimPrefix(url, "amqp://")}
+	c.wg.Go(func() {
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", c.to)
+		if err != nil {
+			_ = in.Close()
+			return
+		}
+		c.wg.Go(func() {
+			_, _ = io.Copy(in, out) // ends with the broker's side
+			_ = in.Close()
+		})
+		if _, err := io.CopyN(out, in, bytes); err == nil {
+			do()
+		}
+		_, _ = io.Copy(out, in) // ends with the client's side
+		_ = out.Close()
+	})
+	t.Cleanup(func() {
+		_ = l.Close() // nothing is accepted any more
+		c.wg.Wait()
+	})
+	return "amqp://" + l.Addr().String()
+}
+
 // pass calls back before the cut.
 func (c *cutter) pass(in net.Conn, limit int64, before func()) {
 	defer in.Close() //nolint:errcheck // it is cut

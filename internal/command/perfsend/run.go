@@ -62,7 +62,9 @@ type run struct {
 	early   bool   // it was stopped before its limits
 	failure error  // the first that stopped something
 	down    int    // producers whose link is gone
+	begun   bool
 	ended   bool
+	endAt   int64 // when that was asked for
 	drained context.CancelFunc
 }
 
@@ -165,6 +167,7 @@ func (r *run) send(drain context.Context) *totals {
 		timer := time.AfterFunc(time.Duration(end-r.clock.Now()), func() { r.endClosed(stopDuration, end) })
 		defer timer.Stop()
 	}
+	r.begin()
 	t := newTotals(r)
 	live := make(chan struct{})
 	var ticker sync.WaitGroup
@@ -214,13 +217,34 @@ func (r *run) endClosed(reason string, at int64) {
 	}
 	r.ended = true
 	r.stop = reason
+	r.endAt = at
 	r.early = reason == stopSignal || reason == stopError
+	begun := r.begun
 	r.mu.Unlock()
+	if begun {
+		r.halt(at)
+	}
+}
+
+// halt lets nothing new be intended from an instant on.
+func (r *run) halt(at int64) {
 	if r.pacer != nil {
 		r.pacer.Stop() // pace goes on to finishAll
 		return
 	}
 	r.finishAll(at)
+}
+
+// begin says that the run can be halted, and halts it if it was to end before: its
+// links may be gone as soon as they are attached.
+func (r *run) begin() {
+	r.mu.Lock()
+	r.begun = true
+	ended, at := r.ended, r.endAt
+	r.mu.Unlock()
+	if ended {
+		r.halt(at)
+	}
 }
 
 // note keeps the first failure.

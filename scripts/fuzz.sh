@@ -1,14 +1,36 @@
 #!/bin/bash
-# fuzz.sh TIME runs every fuzz target of the module for TIME, one after the other; all are run, and any failure fails.
+# fuzz.sh TIME [PATTERN] runs every fuzz target of the module for TIME (10s, or a number of seconds), as many at once as there are
+# processors, one worker each; all are run, and any failure fails. With PATTERN only those whose package and name match it
+# (extended regular expression). A target that fails is shown in full; its input is in testdata/fuzz of its package.
 set -uo pipefail
-status=0 found=0
-while read -r package directory; do
-	# shellcheck disable=SC2013 # names of functions have no spaces
-	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$directory"/*_test.go 2>/dev/null); do
-		found=$((found + 1))
-		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$1" "$package" || status=1
-	done
-done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
-[ "$found" -gt 0 ] || { echo "fuzz.sh: no fuzz target found" >&2; exit 1; }
-exit "$status"
+cd "$(dirname "$0")/.." || exit 1
+time=${1:?fuzz.sh TIME [PATTERN]}
+[[ $time == *[smhx] ]] || time=${time}s
+pattern=${2:-}
+
+targets() {
+	local directory package name
+	while read -r package directory; do
+		sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$directory"/*_test.go 2>/dev/null | while read -r name; do
+			echo "$package $name"
+		done
+	done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
+}
+
+# one TIME PACKAGE TARGET
+one() {
+	local out
+	if out=$(go test -run '^$' -fuzz "^$3\$" -fuzztime "$1" -parallel 1 "$2" 2>&1); then
+		echo "ok    $2 $3: $(sed -n 's/.*execs: \([0-9]*\).*new interesting: \(.*\)/\1 inputs, \2 of them interesting/p' <<<"$out" | tail -n 1)"
+	else
+		echo "FAIL  $2 $3"
+		awk '{print "      " $0}' <<<"$out"
+		return 1
+	fi
+}
+export -f one
+
+list=$(targets | grep -E "$pattern")
+[ -n "$list" ] || { echo "fuzz.sh: no fuzz target found" >&2; exit 1; }
+echo "$(wc -l <<<"$list") targets, $time each, $(nproc) at once"
+xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one "$time" <<<"$list"

@@ -14,7 +14,7 @@ import (
 // show them. In real time: the machine may add slow messages, never remove any.
 func TestStall(t *testing.T) {
 	t.Parallel()
-	for window, most := range map[string]int{"1": 20, "1000": 1000} {
+	for window, least := range map[string]int{"1": 1, "1000": 75} {
 		t.Run(window, func(t *testing.T) {
 			t.Parallel()
 			_, url := startBroker(t, broker.Config{Stalls: []broker.Stall{{At: 300 * time.Millisecond, For: 100 * time.Millisecond}}})
@@ -39,11 +39,12 @@ func TestStall(t *testing.T) {
 					service++
 				}
 			}
-			if r.b.Len() != 700 || response < 78 || service < 1 || service > most || (window == "1000" && service < 75) {
-				t.Errorf("%d rows: response above 20 ms of %d messages, service of %d; want 80 and, with 1 in flight, 1", r.b.Len(), response, service)
+			if r.b.Len() != 700 || response < 78 || service < least {
+				t.Errorf("%d rows: response above 20 ms of %d messages, service of %d; want 80 and %d at least", r.b.Len(), response, service, least)
 			}
-			if window == "1" && (blocked < 75 || byWindow < blocked-most) {
-				t.Errorf("%d of %d blocked messages waited for the window", byWindow, blocked)
+			// Whatever else holds up one message for 20 ms holds up 20.
+			if window == "1" && (byWindow < 75 || 2*service > response) {
+				t.Errorf("%d of %d blocked messages waited for the window; response above 20 ms of %d, service of %d", byWindow, blocked, response, service)
 			}
 		})
 	}

@@ -342,3 +342,28 @@ func TestSizes(t *testing.T) {
 		}
 	})
 }
+
+// The link goes when everything is sent, and nothing is to be sent again: there is
+// no need of another, and that is no failure of the run.
+func TestLinkGoesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{num: 1000, n: 50, server: server{delay: 100 * ms}}
+		r.config.Reconnect = func(context.Context, produce.Link, error) (produce.Link, error) {
+			t.Error("another link was asked for")
+			return nil, errCut
+		}
+		r.meddle = func(r *rig, _ *produce.Producer) {
+			time.Sleep(time.Duration(120*ms + ms/2))
+			r.server.die(errCut)
+		}
+		r.run(t)
+		got := map[string]int{}
+		for _, row := range r.bySeq(t) {
+			got[row.Outcome]++
+		}
+		if got[format.Accepted] != 21 || got[format.Failed] != 29 || r.stopped != nil {
+			t.Errorf("%v, %v", got, r.stopped)
+		}
+	})
+}

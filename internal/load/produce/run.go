@@ -13,7 +13,7 @@ import (
 // rows and what has no answer unsettled ones. After the link is gone an open
 // loop goes on to take what the schedule intends, as unsent rows: the offered
 // rate of the log stays true. Run returns why the link went, nil if it did
-// not; it does not close the link.
+// not, or if another could be had; it does not close the link.
 //
 // With Reconnect, what is due waits for the next link instead, and with Resend
 // what has failed is sent again on it.
@@ -36,6 +36,9 @@ func (p *Producer) Run(ctx context.Context, link Link) error {
 	defer p.mu.Unlock()
 	p.refill.stop()
 	p.abandon()
+	if p.renewable() {
+		return nil // there was nothing left for another link
+	}
 	return p.down
 }
 

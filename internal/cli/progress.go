@@ -30,7 +30,8 @@ func newBar(w io.Writer, title string, total int64) *Bar {
 	if total <= 0 {
 		b.bar = b.progress.New(0, mpb.SpinnerStyle(), name, mpb.BarRemoveOnComplete())
 	} else {
-		b.bar = b.progress.AddBar(total, name, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Percentage()))
+		b.bar = b.progress.AddBar(total, name, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(
+			decor.Percentage(decor.WC{W: 5}), decor.AverageSpeed(0, "  %.0f/s"), decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 8}), decor.Name(" left")))
 	}
 	return b
 }

@@ -233,3 +233,85 @@ func TestReturnedDeliveries(t *testing.T) {
 		t.Errorf("seq 0 received at %d, want 200: the delivery that was kept", rows[0].Received)
 	}
 }
+
+// Rewind yields the same rows and counts again, from whatever place.
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	w := randomWorld(300)
+	l := w.write(t, drawn{})
+	j, err := join.Open(l.names, join.WithChunk(join.Options{Run: testRun, Memory: 1}, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b format.Merged
+	for range 5 {
+		if err := j.Next(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows [2][]merged
+	var counts [2]string
+	for i := range rows {
+		if err := j.Rewind(); err != nil {
+			t.Fatal(err)
+		}
+		rows[i] = drain(t, j)
+		var text strings.Builder
+		acc := j.Accounting()
+		if err := acc.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		counts[i] = text.String()
+	}
+	if diff := cmp.Diff(rows[0], rows[1]); diff != "" || len(rows[0]) < 300 {
+		t.Errorf("%d rows; again (-first +second):\n%s", len(rows[0]), diff)
+	}
+	if counts[0] != counts[1] {
+		t.Errorf("counts %s\nagain %s", counts[0], counts[1])
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A message with an absurd seq does not disturb the others, and costs no memory.
+func TestHugeSeq(t *testing.T) {
+	t.Parallel()
+	l := &logs{t: t}
+	var sends []sendRow
+	for i := range int64(1000) {
+		sends = append(sends, sendRow{sender: 1, seq: i, sent: 1000*i + 1, acked: 1000*i + 2})
+	}
+	l.send(sends...).recv(
+		recvRow{sender: 1, seq: 1 << 50, receiver: 9, received: 5},
+		recvRow{sender: 1, seq: 3, receiver: 9, received: 3010},
+		recvRow{sender: 1, seq: -7, receiver: 9, received: 3020},
+	)
+	_, acc := l.join(join.WithChunk(join.Options{Memory: 1}, 10))
+	if acc.Received != 3 || acc.Unlogged != 2 || acc.Lost != 999 || acc.Reordered != 2 {
+		t.Errorf("received %d, unlogged %d, lost %d, reordered %d; want 3 2 999 2", acc.Received, acc.Unlogged, acc.Lost, acc.Reordered)
+	}
+}
+
+// How far a message was overtaken: by how many messages the first one that came
+// before it was later, and how long that had been there.
+func TestReorderingExtent(t *testing.T) {
+	t.Parallel()
+	l := &logs{t: t}
+	var sends []sendRow
+	for i := range int64(10) {
+		sends = append(sends, sendRow{sender: 1, seq: i, sent: 1000*i + 1, acked: 1000*i + 2})
+	}
+	l.send(sends...).recv(
+		recvRow{sender: 1, seq: 7, receiver: 9, received: 100},
+		recvRow{sender: 1, seq: 9, receiver: 9, received: 200},
+		recvRow{sender: 1, seq: 8, receiver: 9, received: 300}, // 1 message, 100 ns
+		recvRow{sender: 1, seq: 2, receiver: 9, received: 450}, // 5 messages (7 came first), 350 ns
+	)
+	for _, chunk := range []int{1, 3, 100} {
+		_, acc := l.join(join.WithChunk(join.Options{}, chunk))
+		if s := acc.Subscriptions[0]; s.Reordered != 2 || s.Distance != 5 || s.LateNS != 350 {
+			t.Errorf("chunks of %d: %+v; want 2 reordered by up to 5 messages and 350 ns", chunk, s)
+		}
+	}
+}

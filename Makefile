@@ -11,6 +11,7 @@ LINT         := bin/golangci-lint-$(LINT_VERSION)
 
 BROKER   ?= rabbitmq artemis
 FUZZTIME ?= 30s
+KILLS    ?= 20
 SOAK     ?= 1h
 AMQP_URL ?=
 
@@ -19,7 +20,7 @@ export GOFLAGS ?= -buildvcs=false
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help build test race e2e lint fmt fmt-check vet fuzz golden golden-check docs docs-check bench bench-peers \
-	broker-test interop soak demo dist check clean
+	broker-test interop crash soak demo dist check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -83,8 +84,13 @@ broker-test: ## run the tests against real brokers, BROKER="rabbitmq artemis"
 interop: ## run the tests against Java's HdrHistogram, DuckDB, pyarrow and Qpid Proton
 	scripts/interop.sh
 
-soak: build ## load perf-broker for SOAK (1h) and fail if memory grows
+crash: ## kill recordings and spoil their files, without the race detector; KILLS=20 of them
+	KILLS=$(KILLS) go test -count=1 -timeout 10m ./internal/dev/crash/ ./format/
+
+soak: build ## load perf-broker for SOAK (1h) and fail if memory grows; then the long forms of the tests
 	PATH="$(CURDIR)/bin:$$PATH" scripts/soak.sh $(SOAK)
+	SOAK=1 go test -count=1 -timeout 2h ./internal/dev/crash/ ./format/ ./internal/analysis/join/
+	scripts/fuzz.sh 2m
 
 demo: build ## run the whole pipeline into a folder; AMQP_URL=amqp://… uses that broker
 	@PATH="$(CURDIR)/bin:$$PATH" AMQP_URL='$(AMQP_URL)' scripts/demo.sh

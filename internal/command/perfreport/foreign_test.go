@@ -36,7 +36,7 @@ func TestForeign(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	log := parquet(t, "run.parquet", repetition("trunk", 1, 1, nil))
-	r = perfReport(t, "", "--baseline", hgrm, "--unit", "ms", "--fail-if", "service.p99.change > -90%", "--png", filepath.Join(t.TempDir(), "png"), log)
+	r = perfReport(t, "", "--baseline", hgrm, "--unit", "ms", "--fail-if", "service.p99.change > -90%", "--png", filepath.Join(t.TempDir(), "png"), "--plot-size", "400x320", "--plot-dpi", "72", log)
 	if r.code != cli.ExitUnmet || !strings.Contains(r.stdout, "baseline: 12Krps (service only)") || !strings.Contains(r.stdout, "3,477,000") || !strings.Contains(r.stderr, "service.p99.change > -90%: -") {
 		t.Errorf("%+v", r)
 	}

@@ -69,10 +69,11 @@ func pngOf(t *testing.T, data string) image.Config {
 func TestPictureSet(t *testing.T) {
 	t.Parallel()
 	log, dir := sampled(t), t.TempDir()
-	if r := perfReport(t, "", "-q", "--png", filepath.Join(dir, "a"), "--baseline", log, log); r.code != cli.ExitOK {
+	small := []string{"-q", "--plot-size", "400x320", "--plot-dpi", "72"}
+	if r := perfReport(t, "", append(small, "--png", filepath.Join(dir, "a"), "--baseline", log, log)...); r.code != cli.ExitOK {
 		t.Fatalf("%d %s", r.code, r.stderr)
 	}
-	if r := perfReport(t, "", "-q", "--png", filepath.Join(dir, "b"), parquet(t, "plain.parquet", stall())); r.code != cli.ExitOK {
+	if r := perfReport(t, "", append(small, "--png", filepath.Join(dir, "b"), parquet(t, "plain.parquet", stall()))...); r.code != cli.ExitOK {
 		t.Fatalf("%d %s", r.code, r.stderr)
 	}
 	for sub, want := range map[string]string{
@@ -86,7 +87,7 @@ func TestPictureSet(t *testing.T) {
 		}
 		for _, e := range entries {
 			names = append(names, strings.TrimSuffix(e.Name(), ".png"))
-			if c := pngOf(t, read(t, filepath.Join(dir, sub, e.Name()))); c.Width != 1600 || c.Height != 900 {
+			if c := pngOf(t, read(t, filepath.Join(dir, sub, e.Name()))); c.Width != 400 || c.Height != 320 {
 				t.Errorf("%s: %d×%d", e.Name(), c.Width, c.Height)
 			}
 		}

@@ -29,7 +29,7 @@ type linkFlags struct {
 
 func (f *linkFlags) register(cmd *cobra.Command) {
 	cli.Group(cmd, "Link", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.presettled, "presettled", false, "have the broker send settled: nothing is answered")
+		fs.BoolVar(&f.presettled, "presettled", false, "have the broker send settled: nothing is answered, and what comes after -n is gone")
 		fs.BoolVar(&f.browse, "browse", false, "leave the messages in the queue")
 		fs.StringVar(&f.selector, "selector", "", "only messages for which the `EXPRESSION` holds, in SQL as in JMS: \"colour = 'red' AND size > 3\"")
 		fs.BoolVar(&f.durable, "durable", false, "ask for a durable queue, where the broker makes one: RabbitMQ wants the same of sender and receiver")

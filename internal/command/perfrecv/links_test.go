@@ -49,6 +49,15 @@ func TestPresettled(t *testing.T) {
 		}
 	}
 	expect(t, url, "-d 300ms queue://q", 0, 0, format.Accepted)
+	// What comes after the end is gone, and the SUMMARY says so.
+	send(t, url, "-n 20 queue://q")
+	s := newSession(t, url)
+	if code := s.run("-n 5 --presettled --credit 20 queue://q"); code != 0 || strings.Contains(s.stderr.String(), "given back") {
+		t.Errorf("exit %d: %s", code, &s.stderr)
+	}
+	if r := s.read(t); r.b.Len() > 5 && !strings.Contains(s.stderr.String(), "discarded") {
+		t.Errorf("%d rows: %s", r.b.Len(), &s.stderr)
+	}
 }
 
 // What is sent while a durable subscription is away waits for it, unless it is ended.

@@ -180,6 +180,6 @@ func counters(s *live.Recv) map[string]int64 {
 		"rows": s.Rows, "received": s.Received, "other_run": s.OtherRun, "foreign": s.Foreign,
 		"accepted": s.Accepted, "rejected": s.Rejected, "modified": s.Modified, "returned": s.Returned,
 		"committed": s.Committed, "rolled_back": s.RolledBack, "tx_failed": s.TxFailed,
-		"released": s.Released, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
+		"released": s.Released, "discarded": s.Discarded, "redelivered": s.Redelivery, "unaligned": s.Unaligned,
 	}
 }

@@ -27,6 +27,7 @@ func (t *totals) summary(reason string, whole bool) {
 		{"other runs", s.OtherRun, "settled, logged, not counted"}, {"foreign", s.Foreign, "without a stamp of perf-send"},
 		{"redelivered", s.Redelivery, "had been delivered before"},
 		{"rejected", s.Rejected, "by --outcome"}, {"modified", s.Modified, "by --outcome"}, {"returned", s.Returned, "released by --outcome or --tx-rollback"}, {"released", s.Released, "came after the end and were given back"},
+		{"discarded", s.Discarded, "came settled after the end: nobody has them"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, "  %-11s %11s  %s\n", c.name, units.Thousands(c.n), c.about)

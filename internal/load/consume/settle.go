@@ -124,9 +124,13 @@ func (c *Consumer) giveBack(link Link) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range left {
+		if left[i].row.Outcome == format.Presettled {
+			c.stats.Discarded++ // they cannot be given back
+		} else {
+			c.stats.Released++
+		}
 		c.write(&left[i].row)
 	}
-	c.stats.Released += int64(len(left))
 	c.left, c.foreign = nil, nil
 	return nil
 }

@@ -56,7 +56,7 @@ func TestStatsLine(t *testing.T) {
 func TestSince(t *testing.T) {
 	t.Parallel()
 	var one live.Recv
-	counters := []byte(`{"received":1,"other_run":2,"foreign":3,"released":4,"redelivered":5,"rows":6,"unaligned":7,"accepted":8,"rejected":9,` +
+	counters := []byte(`{"received":1,"other_run":2,"foreign":3,"released":4,"discarded":15,"redelivered":5,"rows":6,"unaligned":7,"accepted":8,"rejected":9,` +
 		`"modified":10,"returned":11,"committed":12,"rolled_back":13,"tx_failed":14}`)
 	if err := json.Unmarshal(counters, &one); err != nil {
 		t.Fatal(err)

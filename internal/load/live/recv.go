@@ -4,8 +4,9 @@ package live
 type Recv struct {
 	Received   int64 `json:"received"` // messages that the run counts
 	OtherRun   int64 `json:"other_run"`
-	Foreign    int64 `json:"foreign"`  // without a stamp of ours
-	Released   int64 `json:"released"` // arrived after the end and given back
+	Foreign    int64 `json:"foreign"`   // without a stamp of ours
+	Released   int64 `json:"released"`  // arrived after the end and given back
+	Discarded  int64 `json:"discarded"` // arrived after the end, settled by the broker: nobody has them
 	Redelivery int64 `json:"redelivered"`
 	Rows       int64 `json:"rows"`
 	Unaligned  int64 `json:"unaligned"` // sender's clock unknown here
@@ -42,6 +43,7 @@ func (r *Recv) Add(o *Recv) {
 	r.OtherRun += o.OtherRun
 	r.Foreign += o.Foreign
 	r.Released += o.Released
+	r.Discarded += o.Discarded
 	r.Redelivery += o.Redelivery
 	r.Rows += o.Rows
 	r.Unaligned += o.Unaligned
@@ -81,7 +83,7 @@ func (r *Recv) ResetCounters() {
 // Since returns the counters that were added since o, without histograms.
 func (r *Recv) Since(o *Recv) Recv {
 	return Recv{
-		Received: r.Received - o.Received, OtherRun: r.OtherRun - o.OtherRun, Foreign: r.Foreign - o.Foreign, Released: r.Released - o.Released,
+		Received: r.Received - o.Received, OtherRun: r.OtherRun - o.OtherRun, Foreign: r.Foreign - o.Foreign, Released: r.Released - o.Released, Discarded: r.Discarded - o.Discarded,
 		Redelivery: r.Redelivery - o.Redelivery, Rows: r.Rows - o.Rows, Unaligned: r.Unaligned - o.Unaligned,
 		Accepted: r.Accepted - o.Accepted, Rejected: r.Rejected - o.Rejected, Modified: r.Modified - o.Modified, Returned: r.Returned - o.Returned,
 		Committed: r.Committed - o.Committed, RolledBack: r.RolledBack - o.RolledBack, TxFailed: r.TxFailed - o.TxFailed,

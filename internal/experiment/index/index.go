@@ -114,6 +114,9 @@ func (p Page) cells(b *strings.Builder, lines []line) {
 		return
 	}
 	p.sort(all)
+	if p.Dir.Scenario.Search == nil {
+		p.pivot(b, all)
+	}
 	fmt.Fprint(b, "| | runs | offered/s | acked/s | received/s | response p50 | p99 | e2e p50 | p99 | service p99 | what held the sender | the receiver |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n")
 	for _, c := range all {
 		title := c.title

@@ -1,17 +1,9 @@
 package join
 
-import (
-	"cmp"
-	"slices"
-	"sort"
-)
+import "sort"
 
 // producerKey identifies a producer within a run.
 type producerKey struct{ sender, producer int32 }
-
-func compareKeys(x, y producerKey) int {
-	return cmp.Or(cmp.Compare(x.sender, y.sender), cmp.Compare(x.producer, y.producer))
-}
 
 // lane is what is known of one producer: where its messages stand in the send
 // logs, and in which order they arrived.
@@ -136,13 +128,6 @@ func (l *lanes) add(s *lanesOfSender, sender, producer int32) int32 {
 	}
 	s.low[producer] = n + 1
 	return n
-}
-
-// sorted returns all lanes by key.
-func (l *lanes) sorted() []*lane {
-	out := slices.Clone(l.list)
-	slices.SortFunc(out, func(x, y *lane) int { return compareKeys(x.key, y.key) })
-	return out
 }
 
 // bytes is about what the index takes.

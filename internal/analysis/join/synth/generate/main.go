@@ -5,8 +5,8 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"os"
+	"log"
+	"strings"
 
 	"amqpperf/internal/analysis/join/synth"
 )
@@ -25,16 +25,11 @@ func main() {
 	flag.BoolVar(&s.Backlog, "backlog", false, "deliveries begin when all was sent")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "generate: name one folder")
-		os.Exit(2)
+		log.Fatal("generate: name one folder")
 	}
 	names, truth, err := s.Write(flag.Arg(0))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(1)
+		log.Fatal("generate: ", err)
 	}
-	fmt.Println(truth)
-	for _, n := range names {
-		fmt.Println(n)
-	}
+	log.Printf("%+v in %s", truth, strings.Join(names, " "))
 }

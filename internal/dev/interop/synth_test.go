@@ -60,8 +60,8 @@ func fateOf(i int) fate {
 
 // delivery is a row of the receive log.
 type delivery struct {
-	producer, attempt, consumer, count   int32
-	seq, intended, sent, received, again int64
+	producer, attempt, consumer, count int32
+	seq, intended, sent, received      int64
 }
 
 // synthesize writes a send log and a receive log of a run in which everything happens; scale makes its latencies longer.

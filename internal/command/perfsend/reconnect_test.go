@@ -123,25 +123,22 @@ func (c *cutter) pass(in net.Conn, limit int64, before func()) {
 // failed, and with --resend it is sent again as the next attempt, so that all arrive.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
-	for _, resend := range []bool{false, true} {
-		t.Run(fmt.Sprintf("resend %t", resend), func(t *testing.T) {
+	for _, flags := range []string{"--sessions shared", "--resend --sessions shared", "--resend --tx 10"} {
+		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
-			testReconnect(t, resend)
+			testReconnect(t, flags)
 		})
 	}
 }
 
-func testReconnect(t *testing.T, resend bool) {
+func testReconnect(t *testing.T, flags string) {
 	t.Helper()
+	resend := strings.Contains(flags, "--resend")
 	_, url := startBroker(t, broker.Config{})
 	through := newCutter(t, url, false, 60_000, 90_000)
 	s := newSession(t)
-	flags := " --reconnect=30s"
-	if resend {
-		flags += " --resend"
-	}
 	// Two producers share the connection.
-	code := s.run("-u " + through + flags + " --sessions shared -r 1k -n 400 -s 500 --producers 2 --connections 1 -o " + s.log + " queue://a")
+	code := s.run("-u " + through + " --reconnect=30s " + flags + " -r 1k -n 400 -s 500 --producers 2 --connections 1 -o " + s.log + " queue://a")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, &s.stderr)
 	}

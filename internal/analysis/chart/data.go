@@ -42,6 +42,9 @@ type Point struct {
 type Span struct {
 	Name     string // such as "warm-up" or "stall"
 	From, To float64
+	// Bar draws a bar at the top in place of the shade, for what would otherwise
+	// cover the data: spans of one name are all of one kind.
+	Bar bool
 }
 
 // Percentiles is the input of the picture of latency by percentile.

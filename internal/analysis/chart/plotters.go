@@ -98,7 +98,7 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// shade fills stretches of time over the whole height.
+// shade fills stretches of time over the whole height, and marks instants.
 type shade struct {
 	spans []Span
 	color color.Color
@@ -112,7 +112,7 @@ func (s shade) Plot(c draw.Canvas, p *plot.Plot) {
 		if !(lo < hi) {
 			continue
 		}
-		x0, x1 := trX(lo), trX(hi)
+		x0, x1 := trX(lo), max(trX(hi), trX(lo)+vg.Points(1.5)) // an instant is seen too
 		c.FillPolygon(s.color, []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
 	}
 }

@@ -195,7 +195,7 @@ func sampleLatency(run, base sampleRun) Latency {
 		Lines:        perSecond(run.intended, run.response, run.seconds),
 		Baseline:     perSecond(base.intended, base.response, base.seconds),
 		BaselineName: "artemis 2.42 trunk",
-		Spans:        []Span{{"warm-up", 0, 5}},
+		Spans:        []Span{{Name: "warm-up", To: 5}},
 	}
 }
 
@@ -208,7 +208,7 @@ func sampleRates(run, base sampleRun) Rates {
 		Lines:        lines(run),
 		Baseline:     lines(base),
 		BaselineName: "artemis 2.42 trunk",
-		Spans:        []Span{{"warm-up", 0, 5}},
+		Spans:        []Span{{Name: "warm-up", To: 5}},
 	}
 }
 
@@ -219,7 +219,7 @@ func sampleBacklog(run, base sampleRun) Backlog {
 		Baseline:     BacklogLines{InFlight: levelPoints(base.sent, base.acked, base.seconds), InBroker: levelPoints(base.sent, base.recv, base.seconds)},
 		BaselineName: "artemis 2.42 trunk",
 		Window:       100,
-		Spans:        []Span{{"warm-up", 0, 5}},
+		Spans:        []Span{{Name: "warm-up", To: 5}},
 	}
 }
 
@@ -282,7 +282,7 @@ func makePictures() map[string]func(o Options) (*figure, error) {
 	add("latency", latency(sampleLatency(run, base)))
 	noBase := sampleLatency(run, base)
 	noBase.Baseline = LatencyLines{}
-	noBase.Spans = append(noBase.Spans, Span{"stall", 33.2, 33.5})
+	noBase.Spans = append(noBase.Spans, Span{Name: "stall", From: 33.2, To: 33.5}, Span{Name: "second with a hiccup", From: 33, To: 34, Bar: true})
 	add("latency-alone", latency(noBase))
 	add("latency-empty", latency(Latency{Lines: LatencyLines{P50: []Point{{0.5, math.NaN()}}}}))
 	add("latency-one", latency(Latency{Lines: LatencyLines{P50: []Point{{0.5, 1e6}}, P99: []Point{{0.5, 2e6}}, Max: []Point{{0.5, 2e6}}}}))

@@ -24,7 +24,7 @@ func sampleHeat(run sampleRun) HeatMap {
 	return HeatMap{
 		Caption: sampleCaption("One pause of 120 ms; from 40 s on a second cloud: the consumer falls behind."),
 		Metric:  "e2e", Cells: heatCells(run.intended, run.e2e(), run.seconds),
-		Spans: []Span{{"warm-up", 0, 5}, {"stall of 120 ms (broker)", 33.2, 33.4}},
+		Spans: []Span{{Name: "warm-up", To: 5}, {Name: "stall of 120 ms (broker)", From: 33.2, To: 33.4}},
 	}
 }
 
@@ -38,7 +38,7 @@ func sampleWaits(run sampleRun) Waits {
 			service[k] += run.service[i]
 		}
 	}
-	w := Waits{Caption: sampleCaption("In the second of the pause a message waits 18 ms for the window."), Spans: []Span{{"warm-up", 0, 5}}}
+	w := Waits{Caption: sampleCaption("In the second of the pause a message waits 18 ms for the window."), Spans: []Span{{Name: "warm-up", To: 5}}}
 	w.Parts = []WaitPart{{Name: "service"}, {Name: "window"}, {Name: "credit"}, {Name: "lag"}}
 	for k := range n {
 		at := float64(k) + 0.5
@@ -69,7 +69,7 @@ func sampleResources(run sampleRun) Resources {
 	rng := rand.New(rand.NewPCG(4, 4))
 	r := Resources{
 		Caption: sampleCaption("The broker uses 1.9 cores at 2,000/s; perf-send a fifth of one."),
-		Rates:   sampleRates(run, run).Lines, Spans: []Span{{"warm-up", 0, 5}},
+		Rates:   sampleRates(run, run).Lines, Spans: []Span{{Name: "warm-up", To: 5}},
 		Users: []User{{Name: "perf-send"}, {Name: "perf-recv"}, {Name: "broker"}},
 	}
 	for k := range run.seconds {

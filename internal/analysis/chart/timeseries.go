@@ -277,9 +277,7 @@ func (f *figure) timePlot(pp preparedPanel, lo, hi float64, spans []Span) {
 		yTicks = pp.ticks(y0, y1)
 		setLinearAxis(&p.Y, y0, y1, yTicks)
 	}
-	for i, name := range spanNames(spans, lo, hi) {
-		p.Add(shade{spans: spansNamed(spans, name), color: spanColor(i)})
-	}
+	addSpans(p, spans, lo, hi)
 	p.Add(gridLines{x: xTicks.majors(), y: yTicks.majors()})
 	if pp.level > 0 {
 		p.Add(level{y: pp.level, style: windowPen().line()})

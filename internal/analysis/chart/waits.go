@@ -138,9 +138,7 @@ func waitsFigure(o Options, data Waits) (*figure, error) {
 	xTicks, yTicks := secondTicks(lo, hi), linearTicks(0, top, step125(top/8, +1), durationLabel)
 	setLinearAxis(&p.X, lo, hi, xTicks)
 	setLinearAxis(&p.Y, 0, top, yTicks)
-	for i, name := range spanNames(data.Spans, lo, hi) {
-		p.Add(shade{spans: spansNamed(data.Spans, name), color: spanColor(i)})
-	}
+	addSpans(p, data.Spans, lo, hi)
 	p.Add(gridLines{x: xTicks.majors(), y: yTicks.majors()})
 	for _, s := range parts {
 		c := waitColor(s.name, s.n)

@@ -1,8 +1,10 @@
 package perfreport
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"amqpperf/internal/analysis/chart"
@@ -250,10 +252,48 @@ func backlogLines(d *reduce.Data) chart.BacklogLines {
 	return chart.BacklogLines{InFlight: level(d.Series.InFlight), InBroker: level(d.Series.InBroker)}
 }
 
-// mostSpans is how many stalls are shaded.
+// mostSpans is how many stalls are shaded, and how many of each kind of mark.
 const mostSpans = 8
 
-// spans are the warm-up and the heaviest stalls.
+// disturbances are what the logs have besides messages and can explain a stall:
+// connections that were made anew, and seconds in which the tool's own host slept
+// through at least a tenth of the headline's p99.9 and 10 ms.
+func disturbances(m *made) []chart.Span {
+	d := m.data
+	var out []chart.Span
+	n := 0
+	for _, e := range d.Side.Events {
+		from := float64(e.At-d.First) / 1e9
+		if e.Kind == "reconnect" && e.At > d.First && e.At <= d.Integrity.LastInstant && n < mostSpans {
+			out = append(out, chart.Span{Name: "reconnect", From: from, To: from + 1e-6, Bar: true})
+			n++
+		}
+	}
+	least := 10e6
+	metric := headline(d)
+	if in := d.Metrics[metric]; in.Distribution != nil {
+		if top, infinite, ok := in.Approx(stats.MustPercentiles("99.9")[0]); ok && !infinite {
+			least = max(least, float64(top)/10)
+		}
+	}
+	hiccups := slices.Clone(d.Side.Samples["tool.hiccup_max_ns"])
+	slices.SortStableFunc(hiccups, func(a, b reduce.Sample) int { return cmp.Compare(b.Value, a.Value) })
+	n = 0
+	for _, s := range hiccups {
+		if float64(s.Value) < least || n == mostSpans {
+			break
+		}
+		if s.At <= d.First || s.At > d.Integrity.LastInstant+1e9 {
+			continue
+		}
+		to := float64(s.At-d.First) / 1e9
+		out = append(out, chart.Span{Name: "second with a hiccup of the tool's host", From: max(0, to-1), To: to, Bar: true})
+		n++
+	}
+	return out
+}
+
+// spans are the warm-up, the heaviest stalls, and disturbances.
 func spans(m *made) []chart.Span {
 	var out []chart.Span
 	if w := m.report.Warmup.Seconds; w > 0 {
@@ -271,5 +311,5 @@ func spans(m *made) []chart.Span {
 		from := float64(s.Start) / 1e9
 		out = append(out, chart.Span{Name: name, From: from, To: from + float64(s.Length)/1e9})
 	}
-	return out
+	return append(out, disturbances(m)...)
 }

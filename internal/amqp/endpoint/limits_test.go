@@ -29,3 +29,15 @@ func TestChannelMax(t *testing.T) {
 		}
 	}
 }
+
+// TestNullLinkCredit: a flow that says nothing of the credit takes none away.
+func TestNullLinkCredit(t *testing.T) {
+	t.Parallel()
+	c, s := began(t, Config{})
+	l := attached(t, c, s, wire.RoleSender)
+	c.send(t, 0, &wire.Flow{IncomingWindow: 100, Handle: wire.Some(uint32(7)), LinkCredit: wire.Some(uint32(5))})
+	c.send(t, 0, &wire.Flow{IncomingWindow: 200, Handle: wire.Some(uint32(7))})
+	if l.Credit() != 5 || s.outWindow != 200 {
+		t.Errorf("credit %d of 5, window %d of 200", l.Credit(), s.outWindow)
+	}
+}

@@ -22,7 +22,7 @@ type options struct {
 	dir      string
 	resume   string
 	retry    bool
-	print    bool
+	printing bool
 	env      string
 	quiet    bool
 	likeTool bool
@@ -181,7 +181,7 @@ func (o *options) registerDir(f *pflag.FlagSet) {
 	f.StringVarP(&o.dir, "output", "o", "", "run directory (default perf-run-NAME-TIME)")
 	f.StringVar(&o.resume, "resume", "", "go on with this run directory `DIR`: make the runs that are missing")
 	f.BoolVar(&o.retry, "retry-failed", false, "with --resume, make the runs that failed again, too")
-	f.BoolVar(&o.print, "print", false, "print the commands as one would type them, and start nothing")
+	f.BoolVar(&o.printing, "print", false, "print the commands as one would type them, and start nothing")
 	f.StringVar(&o.env, "env", "", "`FILE` with NAME=VALUE lines for programs and hooks, - = standard input")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but errors and the result")
 }

@@ -23,6 +23,7 @@ type display struct {
 
 	mu      sync.Mutex
 	log     *os.File
+	trouble error
 	title   string
 	stage   string
 	since   time.Time
@@ -70,7 +71,13 @@ func (d *display) close() error {
 	if d.log == nil {
 		return nil
 	}
-	return errors.Join(d.log.Close())
+	return errors.Join(d.trouble, d.log.Close())
+}
+
+// note writes into the log; what goes wrong with it is told at the end.
+func (d *display) note(text string) {
+	_, err := fmt.Fprintf(d.log, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), text)
+	d.trouble = errors.Join(d.trouble, err)
 }
 
 // clear empties the line that changes; draw writes it.
@@ -92,7 +99,7 @@ func (d *display) line(always bool, format string, args ...any) {
 	defer d.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
 	if d.log != nil {
-		fmt.Fprintf(d.log, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), text)
+		d.note(text)
 	}
 	if d.quiet && !always {
 		return
@@ -119,7 +126,7 @@ func (d *display) begin(r plan.Run, total int) {
 	d.draw()
 	d.mu.Unlock()
 	if d.log != nil {
-		fmt.Fprintf(d.log, "%s %s: begins\n", time.Now().UTC().Format("15:04:05.000"), d.title)
+		d.note(d.title + ": begins")
 	}
 }
 

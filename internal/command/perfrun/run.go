@@ -65,10 +65,10 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, args []string) (*job, 
 		seed = *s.Seed
 	}
 	dir := o.dir
-	if o.print {
+	if o.printing {
 		id = "1"
 	}
-	if dir == "" && o.print {
+	if dir == "" && o.printing {
 		dir = tool + "-" + s.Name
 	} else if dir == "" {
 		dir = fmt.Sprintf("%s-%s-%s", tool, s.Name, time.Now().Format("20060102T150405"))
@@ -142,7 +142,7 @@ func (j *job) reopen(programs plan.Programs) (err error) {
 
 // run prints or executes.
 func (j *job) run(parent context.Context) error {
-	if j.o.print {
+	if j.o.printing {
 		runs := plan.Order(j.plan.Scenario, j.seed)
 		if q := j.plan.Scenario.Search; q != nil {
 			for i := range runs {
@@ -172,7 +172,7 @@ func (j *job) run(parent context.Context) error {
 	if err := j.show.open(j.dir.Path); err != nil {
 		return err
 	}
-	j.executor = &execute.Executor{Plan: j.plan, Dir: j.dir, Programs: j.paths, Environment: environment, Step: j.show.step}
+	j.executor = &execute.Executor{Plan: j.plan, Dir: j.dir, Programs: j.paths, Environment: environment, Now: time.Now, Step: j.show.step}
 	ctx, stop := j.env.Interruptible(parent)
 	defer stop()
 	err = errors.Join(j.all(ctx), j.show.close())

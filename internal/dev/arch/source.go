@@ -23,20 +23,19 @@ const (
 // clock beside package timestamp, and rows of two clocks cannot be subtracted. A key is a package or one file of it.
 func clockReaders() map[string]string {
 	return map[string]string{
-		"timestamp":                   "makes every stamp that is recorded",
-		"format/spool_write.go":       "flush intervals",
-		"internal/cli":                "progress lines and default names of files",
-		"internal/amqp/link":          "deadlines of connections",
-		"internal/amqp/broker":        "deadlines of its servers and heartbeats",
-		"internal/load/pace":          "timers",
-		"internal/load/recorder":      "flush timers",
-		"internal/load/watch":         "intervals between samples",
-		"internal/load/probe":         "timeouts of probes",
-		"internal/load/produce":       "drain deadline",
-		"internal/load/consume":       "idle and wait deadlines",
-		"internal/experiment/execute": "when a run began, in its list of runs",
-		"internal/command/**":         "durations on the command line and live lines",
-		"internal/dev/**":             "limits of waiting in tests",
+		"timestamp":              "makes every stamp that is recorded",
+		"format/spool_write.go":  "flush intervals",
+		"internal/cli":           "progress lines and default names of files",
+		"internal/amqp/link":     "deadlines of connections",
+		"internal/amqp/broker":   "deadlines of its servers and heartbeats",
+		"internal/load/pace":     "timers",
+		"internal/load/recorder": "flush timers",
+		"internal/load/watch":    "intervals between samples",
+		"internal/load/probe":    "timeouts of probes",
+		"internal/load/produce":  "drain deadline",
+		"internal/load/consume":  "idle and wait deadlines",
+		"internal/command/**":    "durations on the command line and live lines",
+		"internal/dev/**":        "limits of waiting in tests",
 	}
 }
 

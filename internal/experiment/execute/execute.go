@@ -28,6 +28,8 @@ type Executor struct {
 	Programs map[string]string
 	// Environment is what programs and hooks get, by name; hooks add to it.
 	Environment map[string]string
+	// Now is the clock, for the list of runs.
+	Now func() time.Time
 	// Step gets the names of what a run is busy with, for a display; may be nil.
 	Step func(string)
 }
@@ -58,7 +60,7 @@ func (e *Executor) Run(ctx context.Context, r plan.Run) (rundir.Outcome, error) 
 		return rundir.Outcome{}, err
 	}
 	r.Attempt = attempts
-	o := rundir.Outcome{Run: r, Start: time.Now().UTC().Truncate(time.Second), Folder: filepath.Join("runs", name)}
+	o := rundir.Outcome{Run: r, Start: e.Now().UTC().Truncate(time.Second), Folder: filepath.Join("runs", name)}
 	o.Status, o.Why = e.run(ctx, r, folder)
 	if ctx.Err() != nil && o.Status != rundir.OK {
 		o.Status, o.Why = rundir.Interrupted, "interrupted"

@@ -13,11 +13,11 @@ func TestK13Little(t *testing.T) {
 	t.Parallel()
 	for name, q := range map[string]synth.Queue{
 		"K1":  {N: 2000, Interval: 1e6, Service: ms / 2, StallAt: 500 * ms, StallFor: 100 * ms, Serial: true, Transit: ms},
-		"K2":  {N: 10_000, Interval: 1e6, StallAt: 500 * ms, StallFor: 100 * ms, Serial: true, Transit: ms},
-		"K3":  {N: 5000, Interval: 1e6, Service: 10 * ms, Transit: ms},
-		"K5":  {N: 12_000, Interval: 1e6 / 1.2, Service: ms, Serial: true, Transit: ms},
-		"K6":  {N: 60_000, Interval: 1e6, Service: ms / 10, Serial: true, DieAt: 55_000 * ms, Transit: ms},
-		"K12": {N: 16_000, Interval: 125_000, Service: 0, Network: ms, Window: 10, Transit: ms},
+		"K2":  {N: 2000, Interval: 1e6, StallAt: 500 * ms, StallFor: 100 * ms, Serial: true, Transit: ms},
+		"K3":  {N: 1000, Interval: 1e6, Service: 10 * ms, Transit: ms},
+		"K5":  {N: 2000, Interval: 1e6 / 1.2, Service: ms, Serial: true, Transit: ms},
+		"K6":  {N: 2000, Interval: 1e6, Service: ms / 10, Serial: true, DieAt: 1500 * ms, Transit: ms},
+		"K12": {N: 2000, Interval: 125_000, Service: 0, Network: ms, Window: 10, Transit: ms},
 	} {
 		d, err := reduce.Reduce(q.Run().Reader(1000), reduce.Options{})
 		if err != nil {

@@ -100,16 +100,24 @@ func TestReconnect(t *testing.T) {
 	if code := s.run("--idle 2s --reconnect --credit 50 --consumers 2 --connections 1 queue://q"); code != 0 {
 		t.Errorf("exit %d: %s", code, &s.stderr)
 	}
+	for _, want := range []string{"perf-recv: lost: ", "perf-recv: the outage is over after "} {
+		if strings.Count(s.stderr.String(), want) < 1 {
+			t.Errorf("%q is missing in\n%s", want, &s.stderr)
+		}
+	}
 	r := s.read(t)
-	accepted, on := map[int64]bool{}, map[int32]int{}
+	// An answer that was written as the connection broke is not in the log, and yet
+	// the broker may have it: at most those of the credit.
+	seen, accepted, on := map[int64]bool{}, map[int64]bool{}, map[int32]int{}
 	for i := range r.b.Len() {
 		on[r.b.Connection[i]]++
+		seen[r.b.Seq[i]] = true
 		if outcome, _ := r.b.Outcome.At(i); outcome == format.Accepted {
 			accepted[r.b.Seq[i]] = true
 		}
 	}
-	if len(accepted) != 300 || on[0] == 0 || on[1] == 0 || len(on) != 2 {
-		t.Errorf("%d of 300 messages were accepted; rows by connection: %v", len(accepted), on)
+	if len(seen) != 300 || len(accepted) < 200 || on[0] == 0 || on[1] == 0 || len(on) != 2 {
+		t.Errorf("%d of 300 messages were received, %d accepted; rows by connection: %v", len(seen), len(accepted), on)
 	}
 	events := s.events(t)
 	if again := events["reconnect"]; len(again) != 2 || !strings.Contains(again[0], "again after ") || !strings.Contains(again[0], ", lost: ") || len(events["connect"]) != 2 {
@@ -121,32 +129,39 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// So do transactions and a durable subscription, over a session that links share.
+// So do transactions and a durable subscription, over a session that links share. A
+// transaction whose commit was not answered may have been committed: its messages
+// stay unsettled in the log and do not come again.
 func TestReconnectMore(t *testing.T) {
 	t.Parallel()
 	_, url := startBroker(t, broker.Config{})
 	durable := " --container-id c --durable-subscription s topic://t"
 	expect(t, url, "-d 100ms --keep-subscription"+durable, 0, 0, "")
-	for address, args := range map[string]string{
-		"queue://q": "--tx 10 --consumers 2 --connections 1 --sessions shared queue://q",
-		"topic://t": durable,
+	for _, tt := range []struct {
+		address, args string
+		inDoubt       int // of both consumers
+	}{
+		{"queue://q", "--tx 10 --consumers 2 --connections 1 --sessions shared queue://q", 20},
+		{"topic://t", durable, 50}, // the credit, as in TestReconnect
 	} {
-		send(t, url, "-n 300 -s 1KiB "+address)
+		send(t, url, "-n 300 -s 1KiB "+tt.address)
 		s := newSession(t, cable(t, url, 100<<10, func() {}))
-		if code := s.run("--idle 2s --reconnect --credit 50 " + args); code != 0 {
+		if code := s.run("--idle 2s --reconnect --credit 50 " + tt.args); code != 0 {
 			t.Errorf("exit %d: %s", code, &s.stderr)
 		}
 		r := s.read(t)
-		accepted, on := map[int64]bool{}, map[int32]int{}
+		seen, accepted, on := map[int64]bool{}, map[int64]bool{}, map[int32]int{}
 		for i := range r.b.Len() {
 			on[r.b.Connection[i]]++
+			seen[r.b.Seq[i]] = true
 			if outcome, _ := r.b.Outcome.At(i); outcome == format.Accepted {
 				accepted[r.b.Seq[i]] = true
 			}
 		}
 		subs, _, err := r.meta.Subscriptions()
-		if len(accepted) != 300 || on[0] == 0 || on[1] == 0 || err != nil || len(subs) != 1 || subs[0].Detached != 0 {
-			t.Errorf("%s: %d of 300 messages were accepted; rows by connection: %v; subscriptions %+v, %v", address, len(accepted), on, subs, err)
+		if len(seen) != 300 || len(accepted) < 300-tt.inDoubt || on[0] == 0 || on[1] == 0 || err != nil || len(subs) != 1 || subs[0].Detached != 0 {
+			t.Errorf("%s: %d of 300 messages were received, %d accepted; rows by connection: %v; subscriptions %+v, %v",
+				tt.address, len(seen), len(accepted), on, subs, err)
 		}
 	}
 }

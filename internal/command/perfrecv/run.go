@@ -60,6 +60,7 @@ type run struct {
 	counters []*runCounter
 	failure  error // the first of a link
 	history  []attachment
+	away     int // links that are lost and not back
 }
 
 // run receives, and closes the log whatever happened.

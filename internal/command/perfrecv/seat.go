@@ -3,7 +3,9 @@ package perfrecv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp"
@@ -113,6 +115,7 @@ func (s *seat) consume(c *consume.Consumer) {
 func (s *seat) restore(cause error) error {
 	r := s.r
 	defer r.group.Away()()
+	defer r.outage(cause)()
 	old, n := s.get()
 	ctx := r.group.Context()
 	return r.lines.Restore(ctx, s.connection(), cause, func(ctx context.Context, conn *link.Conn) error {
@@ -131,6 +134,23 @@ func (s *seat) restore(cause error) error {
 		r.attach(s.k, l.Subscription())
 		return nil
 	})
+}
+
+// outage tells people of the first link that is lost, and when all are back.
+func (r *run) outage(cause error) (back func()) {
+	tell := func(change int, format string, args ...any) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.away += change
+		if r.away == max(change, 0) && !r.o.live.Quiet {
+			fmt.Fprintf(r.env.Stderr, format, args...)
+		}
+	}
+	began := r.clock.Now()
+	tell(1, "%s: lost: %v; connecting again\n", tool, cause)
+	return func() {
+		tell(-1, "%s: the outage is over after %v\n", tool, time.Duration(r.clock.Now()-began).Round(time.Millisecond))
+	}
 }
 
 // attachment is the time of one link.

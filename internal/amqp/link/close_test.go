@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"amqpperf/internal/amqp/broker"
+	"amqpperf/internal/amqp/wire"
 )
 
 // stuck is a socket whose peer, from a moment on, takes nothing.
@@ -61,4 +62,24 @@ func TestShutdownHasAnEnd(t *testing.T) {
 			t.Errorf("closing took %v, want %v", took, closeTimeout+time.Second)
 		}
 	})
+}
+
+// TestCloseWaitsForThePeers: the socket stays open until the peer's close has come, with what it has to say.
+func TestCloseWaitsForThePeers(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(f *fake) {
+		if !f.open() {
+			return
+		}
+		if _, ok := await[*wire.Close](f); ok {
+			f.write(&wire.Close{Error: &wire.Error{Condition: wire.CondInternalError, Description: "by the way"}})
+		}
+	})
+	c := dial(t, config(t, f.url), 0)
+	if err := c.Close(limit(t)); err != nil {
+		t.Error(err)
+	}
+	if e := c.net.closingError(); e == nil || e.Description != "by the way" {
+		t.Errorf("the peer's close: %v", e)
+	}
 }

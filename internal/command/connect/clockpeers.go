@@ -61,7 +61,9 @@ func readToken(name string) (probe.Token, error) {
 type ClockFlags struct {
 	peers  []string
 	tokens []string
-	burst  time.Duration // of the questions before and after; 0: that of the prober
+	// Burst is how long questions are asked before and after a run, for tests; 0: as long
+	// as the prober does.
+	Burst time.Duration
 }
 
 // Register defines the flags.
@@ -91,7 +93,7 @@ func (f *ClockFlags) New(clock probe.Clock, emit func(recorder.ClockRow)) (*Cloc
 		if err != nil {
 			return nil, fmt.Errorf("--clock-token: %w", err)
 		}
-		one, err := probe.New(probe.Options{Address: address, Token: token, Clock: clock, Emit: emit, BurstTime: f.burst})
+		one, err := probe.New(probe.Options{Address: address, Token: token, Clock: clock, Emit: emit, BurstTime: f.Burst})
 		if err != nil {
 			return nil, cli.Usagef("--clock-peer: %w", err)
 		}

@@ -67,7 +67,7 @@ func TestClockPeers(t *testing.T) {
 	var mu sync.Mutex
 	ours := clock.Process{Host: "a", Anchor: sender.Anchor()}
 	flags := clockFlags(t, "--clock-peer", server.Address(), "--clock-token", ready)
-	flags.burst = 200 * time.Millisecond
+	flags.Burst = 200 * time.Millisecond
 	peers, err := flags.New(sender, func(row recorder.ClockRow) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -123,6 +123,9 @@ func (r *ownReceiver) event(e *endpoint.Event, at int64) {
 			r.renew()
 		}
 	case endpoint.LinkDetached:
+		if r.over { // without its coordinator it was of no use
+			return
+		}
 		r.detached(e)
 		if r.tx != nil {
 			r.tx.over(r.because("settle"))

@@ -36,6 +36,9 @@ func (s *ownSender) event(e *endpoint.Event, at int64) {
 		}
 		s.complete(e, amqp.Completion{State: amqp.Failed, At: at})
 	case endpoint.LinkDetached:
+		if s.over { // without its coordinator it was of no use
+			return
+		}
 		s.detached(e)
 		if s.tx != nil {
 			s.tx.over(at, s.because("send") == nil)

@@ -240,14 +240,22 @@ func (x *sendTx) over(at int64, quiet bool) {
 	x.current = nil
 }
 
-// lost implements txUser: without its coordinator the sender is of no use.
+// lost implements txUser: without its coordinator the sender is of no use. That is
+// told at once, the peer may never answer its detach.
 func (x *sendTx) lost(why *Error) {
-	if x.s.fault == nil {
-		x.s.fault, x.failed = why, true
-		x.over(x.s.p.conn.cfg.Now(), false)
-		x.s.soon()
-		x.s.poke()
+	s := x.s
+	if s.fault != nil || s.over {
+		return
 	}
+	s.fault, x.failed = why, true
+	x.over(s.p.conn.cfg.Now(), false)
+	if s.attached {
+		s.detached(&endpoint.Event{Session: s.ep.Session()})
+		s.fell = true
+		s.settled(0)
+	}
+	s.soon()
+	s.poke()
 }
 
 // tell passes on what has ended, and gives up a link whose coordinator is gone.
@@ -262,7 +270,9 @@ func (x *sendTx) tell(quiet bool) {
 	if x.failed {
 		x.failed = false
 		x.s.p.mu.Lock()
-		x.s.ep.Detach(true, nil)
+		if x.s.ep != nil { // else it is about to be attached, and will be given up
+			x.s.ep.Detach(true, nil)
+		}
 		x.s.p.mu.Unlock()
 		x.s.p.nudge()
 	}

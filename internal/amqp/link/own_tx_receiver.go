@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/endpoint"
 	"amqpperf/internal/amqp/wire"
 )
 
@@ -88,15 +89,21 @@ func (x *recvTx) discharged(t *transaction, at int64, answer *wire.State) {
 	x.r.soon()
 }
 
-// lost implements txUser: without its coordinator the receiver is of no use.
+// lost implements txUser: without its coordinator the receiver is of no use. That is
+// told at once, the peer may never answer its detach.
 func (x *recvTx) lost(why *Error) {
-	if x.r.fault != nil {
+	r := x.r
+	if r.fault != nil || r.over {
 		return
 	}
-	x.r.fault, x.failed = why, true
+	r.fault, x.failed = why, true
 	x.over(why)
-	x.r.poke()
-	x.r.soon()
+	if r.attached {
+		r.detached(&endpoint.Event{Session: r.ep.Session()})
+		r.fell = true
+	}
+	r.poke()
+	r.soon()
 }
 
 // over tells the end of the transaction that was going on when the link went down.
@@ -118,7 +125,7 @@ func (x *recvTx) tell() {
 	x.r.p.mu.Lock()
 	endings, failed := x.endings, x.failed
 	x.endings, x.failed, x.telling = nil, false, true
-	if failed {
+	if failed && x.r.ep != nil { // nil: it is about to be attached, and will be given up
 		x.r.ep.Detach(!x.r.keep, nil)
 	}
 	x.r.p.mu.Unlock()

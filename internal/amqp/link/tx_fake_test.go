@@ -21,6 +21,7 @@ type txPeer struct {
 	discharge   func(q wire.TxRequest) wire.State
 	message     func(tag []byte) *wire.State // the outcome inside a transaction; nil: none
 	coordinator uint32
+	sullen      bool // answers no detach
 
 	mu       sync.Mutex
 	declared int
@@ -73,7 +74,9 @@ func (p *txPeer) play(f *fake) {
 				f.write(settled(x.DeliveryID.V, x.DeliveryID.V, wire.State{Kind: wire.CodeTransactional, TxnID: x.State.TxnID, Outcome: outcome}))
 			}
 		case *wire.Detach:
-			f.write(&wire.Detach{Handle: x.Handle, Closed: true})
+			if !p.sullen {
+				f.write(&wire.Detach{Handle: x.Handle, Closed: true})
+			}
 		case *wire.End:
 			f.write(&wire.End{})
 		case *wire.Close:
@@ -226,8 +229,8 @@ func TestTxCommitFails(t *testing.T) {
 // are open fail.
 func TestTxNotDeclared(t *testing.T) {
 	t.Parallel()
-	for _, declared := range []int{0, 1} { // before the refusal
-		p := &txPeer{declare: func(n int) wire.State {
+	for _, declared := range []int{0, 1, 1} { // before the refusal
+		p := &txPeer{sullen: declared > 0, declare: func(n int) wire.State {
 			if n <= declared {
 				return wire.State{Kind: wire.CodeDeclared, TxnID: []byte{byte(n)}}
 			}

@@ -10,8 +10,13 @@ import (
 	"amqpperf/timestamp"
 )
 
-// lead is between the moment everything is ready and the first intended instant.
-const lead = 5 * time.Millisecond
+// lead is between the moment everything is ready and the first intended instant, and
+// leadEach as much more for each producer: a thousand goroutines take a while to
+// start, which must not be the lag of the first messages.
+const (
+	lead     = 5 * time.Millisecond
+	leadEach = 50 * time.Microsecond
+)
 
 // The values of --spin.
 const (

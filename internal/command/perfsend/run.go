@@ -131,7 +131,7 @@ func (r *run) setStart() error {
 	case r.planned == nil:
 		r.start = now
 	default:
-		r.start = now + int64(lead)
+		r.start = now + int64(lead) + int64(r.producers)*int64(leadEach)
 	}
 	return nil
 }

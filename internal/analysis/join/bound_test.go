@@ -42,7 +42,7 @@ func situations(messages int) []situation {
 // the accounting is that of the generator.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	const messages, chunk = 25_000, 512
+	const messages, chunk = 12_000, 256
 	for _, s := range situations(messages) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,14 +50,14 @@ func TestBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j, err := join.Open(names, join.WithChunk(join.Options{Memory: 8 << 20}, chunk))
+			j, err := join.Open(names, join.WithChunk(join.Options{Memory: 4 << 20}, chunk))
 			if err != nil {
 				t.Fatal(err)
 			}
 			drainQuietly(t, j, func() {})
 			checkTruth(t, j, truth)
 			peak, budget := j.Held()
-			if budget > 2<<20 {
+			if budget > 1<<20 {
 				t.Fatalf("the budget is %d: nothing is tested", budget)
 			}
 			// A batch is added before it is looked at what is over.

@@ -38,7 +38,7 @@ func TestRowsAgainstOracle(t *testing.T) {
 // The same with as many rows as a run of some seconds has.
 func TestManyRowsAgainstOracle(t *testing.T) {
 	t.Parallel()
-	sizes := []int{100, 2_000}
+	sizes := []int{100, 1_000}
 	if os.Getenv("SOAK") != "" {
 		sizes = []int{10_000, 100_000, 1_000_000}
 	}
@@ -69,7 +69,8 @@ func checkWorld(t *testing.T, rt *rapid.T, w *world) {
 	want := w.rows()
 	sortRows(want)
 	sortRows(got)
-	if diff := gocmp.Diff(want, got); diff != "" {
+	if !slices.Equal(want, got) { // quick for a million rows, where the other is not
+		diff := gocmp.Diff(want, got)
 		text := fmt.Sprintf("%+v\nsubs %+v\noptions %+v\n(-want +got):\n%s", w, w.subs, o, diff)
 		if rt != nil {
 			rt.Fatal(text)
@@ -182,13 +183,17 @@ type lane struct {
 	subscription     string
 }
 
-// late finds what was overtaken. For every arrival the ones of later messages
-// are looked through; sorted by instant, the first few decide.
+// late finds what was overtaken. For every arrival those of later messages are
+// looked through; where there are many, a running maximum does the same.
 func (w *world) late(lanes map[lane][]int) map[int]bool {
 	late := map[int]bool{}
 	for _, rows := range lanes {
 		byTime := slices.Clone(rows)
 		slices.SortStableFunc(byTime, func(x, y int) int { return cmp.Compare(w.recvs[x].received, w.recvs[y].received) })
+		if len(rows) > 500 {
+			w.lateByMaximum(byTime, late)
+			continue
+		}
 		for _, x := range rows {
 			for _, y := range byTime {
 				a, b := w.recvs[x], w.recvs[y]
@@ -203,6 +208,32 @@ func (w *world) late(lanes map[lane][]int) map[int]bool {
 		}
 	}
 	return late
+}
+
+// lateByMaximum walks arrivals by instant and remembers the highest seq so far.
+func (w *world) lateByMaximum(byTime []int, late map[int]bool) {
+	before := int64(-1 << 62)
+	for i := 0; i < len(byTime); {
+		n := i
+		for n < len(byTime) && w.recvs[byTime[n]].received == w.recvs[byTime[i]].received {
+			n++
+		}
+		here := map[[2]int32]int64{}
+		highest := before
+		for _, x := range byTime[i:n] { // of one consumer in the order of its rows
+			r := w.recvs[x]
+			c := [2]int32{r.receiver, r.consumer}
+			seen, known := here[c]
+			late[x] = r.seq < before || known && r.seq < seen
+			here[c] = r.seq
+			if known {
+				here[c] = max(seen, r.seq)
+			}
+			highest = max(highest, r.seq)
+		}
+		before = highest
+		i = n
+	}
 }
 
 func (w *world) transmission(s sendRow, found map[string][]int, late map[int]bool) []merged {

@@ -29,8 +29,11 @@ func (f *StatsFlags) JSON() bool { return f.form.String() == statsJSON }
 
 // Validate reports flags that contradict each other.
 func (f *StatsFlags) Validate(l *cli.LiveFlags) error {
-	if f.JSON() && l.Quiet {
+	switch {
+	case f.JSON() && l.Quiet:
 		return cli.Usagef("--stats json and --quiet contradict each other")
+	case f.JSON() && l.Progress:
+		return cli.Usagef("--stats json is printed in any case: leave --progress out, which is about lines of text")
 	}
 	return nil
 }

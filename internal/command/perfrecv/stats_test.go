@@ -63,6 +63,9 @@ func TestStatsJSON(t *testing.T) {
 	if code := s.run("--stats json -q queue://q"); code != cli.ExitUsage || !strings.Contains(s.stderr.String(), "contradict each other") {
 		t.Errorf("exit %d", code)
 	}
+	if code := s.run("--stats json --progress queue://q"); code != cli.ExitUsage || !strings.Contains(s.stderr.String(), "leave --progress out") {
+		t.Errorf("exit %d", code)
+	}
 	if code := s.run("--stats xml queue://q"); code != cli.ExitUsage {
 		t.Errorf("exit %d", code)
 	}

@@ -118,7 +118,7 @@ func scheduled() []string { return []string{"response", "e2e"} }
 // ones and one-way ones are withheld.
 func table() []row {
 	return []row{
-		{"C1", "completeness", "lost or duplicate > 0 warn; accounting off fail", "quantiles above 1 − loss are infinite; raise --drain and --idle, look for prefetched messages and credit", everything(), completeness},
+		{"C1", "completeness", "lost or duplicate > 0, or a log that did not end cleanly warn; accounting off fail", "quantiles above 1 − loss are infinite; raise --drain and --idle, look for prefetched messages and credit", everything(), completeness},
 		{"C2", "offered rate achieved", "> 0.1 % short warn; > 1 % fail", "lower the rate, or use more senders or hosts", scheduled(), offered},
 		{"C3", "generator lag", "bracket of a quantile wider than 2 % + 20 us warn; 10 % + 20 us fail; reader busy > 60 % warn, > 85 % fail", "fewer messages per process, more processes or hosts; free a core for the tool", append(scheduled(), "transit"), lag},
 		{"C4", "back-pressure", "> 1 % of messages warn; > 20 % fail", "raise --max-pending or the broker's credit, or accept that the number is window over round trip", nil, backPressure},
@@ -140,7 +140,7 @@ func table() []row {
 		{"C20", "histogram log", "any record error fail", "the values are beyond what the log can hold, or negative: look at the clocks", nil, histogram},
 		{"C21", "null-target floor", "floor > 20 % of the number warn, > 50 % fail; older than 7 days warn", "calibrate again on this host, or use an instrument with a lower floor", append(answered(), "transit", "e2e"), floor},
 		{"C22", "merge integrity", "configurations differ warn; runs, shares or times do not fit fail", "the logs are of different runs: join those that belong together", everything(), merge},
-		{"C23", "censoring", "unfinished > 0 warn; share above 1 − largest percentile fail", "raise --drain; quantiles among unfinished messages are infinite", nil, censoring},
+		{"C23", "censoring", "unfinished > 0, or a send log that did not end cleanly warn; share above 1 − largest percentile fail", "raise --drain; quantiles among unfinished messages are infinite", nil, censoring},
 		{"C24", "retries and settlement", "rejected, released, modified or redelivered > 0 warn", "these messages are not in service and response: look at them on their own", nil, retries},
 		{"C25", "power of a comparison", "fewer than 4 runs a side warn", "use more interleaved runs", nil, power},
 	}

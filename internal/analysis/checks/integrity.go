@@ -162,6 +162,10 @@ func censoring(in *Input, c *Check) {
 		}
 	}
 	c.grade(share, 0, tail, text)
+	if slices.Contains(in.Data.Incomplete, "perf-send log") {
+		c.Text += "; a perf-send log did not end cleanly: messages of its last second may be in no row"
+		c.atLeast(Warn)
+	}
 }
 
 func retries(in *Input, c *Check) {

@@ -3,6 +3,8 @@ package checks
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"amqpperf/internal/analysis/reduce"
@@ -31,6 +33,16 @@ func completeness(in *Input, c *Check) {
 		return
 	}
 	c.grade(float64(n.Lost+n.Duplicate), 0, math.Inf(1), fmt.Sprintf("%s lost, %s duplicate, every message accounted for", words.Count(n.Lost), words.Count(n.Duplicate)))
+	if what := incomplete(in.Data); what != "" {
+		c.Text += "; a " + what + " did not end cleanly: what its last second would have had may be missing there, and not lost"
+		c.atLeast(Warn)
+	}
+}
+
+// incomplete names the logs whose recorder did not end cleanly, "" if there are none.
+func incomplete(d *reduce.Data) string {
+	names := slices.Sorted(slices.Values(d.Incomplete))
+	return strings.Join(slices.Compact(names), " and ")
 }
 
 func offered(in *Input, c *Check) {

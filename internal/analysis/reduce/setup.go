@@ -172,7 +172,8 @@ func (s *Setup) count(m format.Meta) {
 		s.Foreign += counters["foreign"]
 	}
 	if m[format.KeySchema] == "send/1" || m[format.KeySchema] == "recv/1" {
-		if done, known := m[format.KeyComplete]; !known || done != "true" {
+		// A log that says neither was not recorded by these tools, and counts as whole.
+		if done := m[format.KeyComplete]; done != "true" && (done != "" || m[format.KeyTool] != "") {
 			s.Incomplete = append(s.Incomplete, strings.TrimSpace(m[format.KeyTool]+" log"))
 		}
 	}

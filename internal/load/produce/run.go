@@ -162,8 +162,9 @@ func (p *Producer) register(due int64) []amqp.Message {
 	}
 	p.batch, p.snaps = p.batch[:0], p.snaps[:0]
 	now := p.cfg.Clock.Now()
+	var m message
 	for bytes := 0; len(p.batch) < n && bytes < batchBytes; {
-		m := p.claim(now)
+		p.claim(now, &m)
 		if m.fresh && !p.closed() && m.snap == p.waits.total {
 			m.ready = now
 		}
@@ -189,21 +190,23 @@ type message struct {
 	snap            spent // what the producer had waited for when it became ready
 }
 
-// claim takes the next message that is due; now is the instant.
-func (p *Producer) claim(now int64) message {
+// claim takes the next message that is due into m; now is the instant.
+func (p *Producer) claim(now int64, m *message) {
 	if len(p.again) > 0 {
-		m := p.again[0]
+		*m = p.again[0]
 		p.again = p.again[1:]
-		return m
+		return
 	}
-	m := message{seq: p.next, fresh: true, snap: p.waits.total}
+	m.seq, m.attempt, m.fresh = p.next, 0, true
 	p.next++
-	switch {
-	case !p.closed():
+	if !p.closed() {
 		d := p.backlog.first()
 		m.intended, m.ready, m.snap = p.start+p.cfg.Schedule.At(d.First), d.Ready, d.snap
 		p.backlog.pop()
-		return m
+		return
+	}
+	m.snap = p.waits.total
+	switch {
 	case p.cfg.Window == 0:
 		m.intended = now
 	case p.initial > 0:
@@ -216,7 +219,6 @@ func (p *Producer) claim(now int64) message {
 		p.cutOff(m.intended, &m.snap)
 	}
 	m.ready = m.intended
-	return m
 }
 
 // submitted books the result of a Submit of p.batch[from:].
@@ -292,18 +294,18 @@ func (p *Producer) notSubmitted(from int, began int64, err error, drained bool) 
 		p.window.remove(r)
 		switch {
 		case drained:
-			p.unsent(back, p.waits.sinceReady(&back.snap, back.ready, now), "")
+			p.unsent(&back, p.waits.sinceReady(&back.snap, back.ready, now), "")
 		case p.renewable():
 			p.again = append(p.again, back)
 		default:
-			p.unsent(back, amqp.WaitConnection, err.Error())
+			p.unsent(&back, amqp.WaitConnection, err.Error())
 		}
 	}
 }
 
 // unsent writes the row of a message that will not be sent. One that was to be
 // sent again has the row of the attempt that failed.
-func (p *Producer) unsent(m message, wait amqp.Wait, cause string) {
+func (p *Producer) unsent(m *message, wait amqp.Wait, cause string) {
 	if m.attempt > 0 {
 		return
 	}
@@ -317,8 +319,10 @@ func (p *Producer) unsent(m message, wait amqp.Wait, cause string) {
 func (p *Producer) refuse() {
 	now := p.cfg.Clock.Now()
 	// What a closed loop would intend comes from answers, and those have ended.
+	var m message
 	for len(p.again) > 0 || !p.closed() && p.backlog.count > 0 {
-		p.unsent(p.claim(now), amqp.WaitConnection, p.cause)
+		p.claim(now, &m)
+		p.unsent(&m, amqp.WaitConnection, p.cause)
 	}
 	if p.lost && !p.closed() {
 		p.fail()
@@ -349,12 +353,13 @@ func (p *Producer) abandon() {
 	if p.closed() && p.cfg.Window == 0 {
 		return // nothing is intended before it is taken
 	}
+	var m message
 	for n := p.due(); n > 0; n-- {
-		m := p.claim(now)
+		p.claim(now, &m)
 		if p.down != nil {
-			p.unsent(m, amqp.WaitConnection, p.cause)
+			p.unsent(&m, amqp.WaitConnection, p.cause)
 		} else {
-			p.unsent(m, p.waits.sinceReady(&m.snap, m.ready, now), "")
+			p.unsent(&m, p.waits.sinceReady(&m.snap, m.ready, now), "")
 		}
 	}
 }

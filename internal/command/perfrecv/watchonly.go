@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +139,7 @@ func prepareWatch(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []strin
 	if err := o.validateWatchOnly(fs, addresses); err != nil {
 		return nil, err
 	}
-	r := &run{env: env, o: o, runID: o.run.Run(), clock: timestamp.NewClock()}
+	r := &run{env: env, o: o, runID: o.run.Run(), receiverID: rand.Int32(), clock: timestamp.NewClock()}
 	if err := r.validRun(); err != nil {
 		return nil, err
 	}

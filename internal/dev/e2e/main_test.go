@@ -14,6 +14,7 @@ import (
 	"amqpperf/internal/command/perfmerge"
 	"amqpperf/internal/command/perfrecv"
 	"amqpperf/internal/command/perfreport"
+	"amqpperf/internal/command/perfrun"
 	"amqpperf/internal/command/perfsend"
 	"amqpperf/internal/dev/golden"
 )
@@ -21,7 +22,7 @@ import (
 // commands are all programs by name.
 func commands() map[string]func(*cli.Env) *cobra.Command {
 	return map[string]func(*cli.Env) *cobra.Command{
-		"perf-send": perfsend.New, "perf-recv": perfrecv.New, "perf-merge": perfmerge.New, "perf-report": perfreport.New, "perf-broker": perfbroker.New,
+		"perf-send": perfsend.New, "perf-recv": perfrecv.New, "perf-merge": perfmerge.New, "perf-report": perfreport.New, "perf-broker": perfbroker.New, "perf-run": perfrun.New,
 	}
 }
 

@@ -73,9 +73,7 @@ func multiplesFigure(o Options, data Multiples) (*figure, error) {
 	}
 	f.columns = columnsOf(len(parts))
 	f.addMultiples(parts, panels, l, (width-vg.Points(90))/vg.Length(f.columns)-vg.Points(12))
-	for _, s := range []legendEntry{{name: "p50", pen: pen{color: blue(), width: 1.6}}, {name: "p99", pen: pen{color: vermilion(), width: 1.1}}} {
-		f.legend = append(f.legend, s)
-	}
+	f.legend = append(f.legend, legendEntry{name: "p50", pen: pen{color: blue(), width: 1.6}}, legendEntry{name: "p99", pen: pen{color: vermilion(), width: 1.1}})
 	return f, nil
 }
 

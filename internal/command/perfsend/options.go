@@ -24,6 +24,9 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, addresses []string) (*
 	if err := o.validate(fs.Changed, r.runID); err != nil {
 		return nil, err
 	}
+	if len(addresses) == 0 && fs.Changed("num-destinations") {
+		return nil, cli.Usagef("--num-destinations %d: give an ADDRESS with %%d in it", o.destinations.N)
+	}
 	addresses, err := o.destinations.Expand(fs.Changed, addresses)
 	if err != nil {
 		return nil, err

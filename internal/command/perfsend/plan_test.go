@@ -250,6 +250,12 @@ func TestContradictions(t *testing.T) {
 			t.Errorf("%s: %v is no usage error", args, err)
 		}
 	}
+	if _, err := prepared(t, "--tx 10 --client library queue://a"); err == nil || !strings.Contains(err.Error(), "--tx and --client library") {
+		t.Errorf("transactions of go-amqp: %v", err)
+	}
+	if _, err := prepared(t, "--num-destinations 2 --replay "+file); err == nil || !strings.Contains(err.Error(), "--num-destinations 2: give an ADDRESS") {
+		t.Errorf("numbers for addresses that are recorded: %v", err)
+	}
 	nowhere := filepath.Join(t.TempDir(), "nowhere.csv")
 	if err := os.WriteFile(nowhere, []byte("0\n1ms\n"), 0o600); err != nil {
 		t.Fatal(err)

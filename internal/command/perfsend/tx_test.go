@@ -53,13 +53,3 @@ func TestTransactions(t *testing.T) {
 		}
 	}
 }
-
-// What go-amqp cannot do is refused with the reason, before there is a log.
-func TestTransactionsNeedOwnClient(t *testing.T) {
-	t.Parallel()
-	_, url := startBroker(t, broker.Config{})
-	s := newSession(t)
-	if code := s.run("-u " + url + " --client library -n 1 --tx 10 -o " + s.log + " queue://a"); code == 0 || !strings.Contains(s.stderr.String(), "client own") {
-		t.Errorf("exit %d: %s", code, &s.stderr)
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"amqpperf/format"
 	"amqpperf/internal/amqp"
+	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
 	"amqpperf/internal/load/produce"
 	"amqpperf/internal/load/recorder"
@@ -42,6 +43,8 @@ func (f *txFlags) validate(o *options, given func(string) bool) error {
 		return cli.Usagef("--tx-rollback is about --tx: give both")
 	case f.size == 0:
 		return nil
+	case o.conn.Client == link.ClientLibrary:
+		return cli.Usagef("--tx and --client library contradict each other: go-amqp has no transactions")
 	case o.sections.presettled:
 		return cli.Usagef("--tx and --presettled contradict each other: nothing would be left to commit")
 	case o.maxPending > 0 && o.maxPending < f.size:

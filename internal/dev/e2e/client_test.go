@@ -25,7 +25,7 @@ func withClient(program string) {
 func TestScriptsOfLibrary(t *testing.T) {
 	t.Parallel()
 	var files []string
-	for _, name := range []string{"pipeline", "topics", "recv_ends", "credentials", "connection_cut", "broker_log"} {
+	for _, name := range []string{"topics", "recv_ends", "credentials", "connection_cut", "broker_log"} {
 		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
 	}
 	runScripts(t, "library", files)

@@ -55,8 +55,8 @@ perf-report makes the numbers and pictures.
 With --rate, --schedule, --bursts or --replay the messages are intended at fixed
 instants, whatever the broker does (open loop). Without, a message is intended
 whenever a slot of --max-pending is free (closed loop): that measures the maximum
-rate, and its latencies are those of a tool that waits for the broker. Slots that were freed
-one by one wait for each other, up to a quarter of --max-pending or 1 ms.
+rate, and its latencies are those of a tool that waits for the broker. Slots that
+were freed one by one wait for each other, up to a quarter of --max-pending or 1 ms.
 
 An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
 

@@ -87,11 +87,11 @@ func (s *ownSender) tell() {
 	if s.fell {
 		e = s.fall()
 	}
+	if s.tx != nil { // before the completions: who has all of those may take no more
+		s.tx.tell(s.isDown.Load())
+	}
 	if len(s.batch) > 0 && !s.isDown.Load() {
 		s.cfg.Sink.Completed(s.batch)
-	}
-	if s.tx != nil {
-		s.tx.tell(s.isDown.Load())
 	}
 	clear(s.batch)
 	s.batch = s.batch[:0]

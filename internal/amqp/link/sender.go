@@ -44,8 +44,9 @@ type SenderConfig struct {
 	// TxRollback is the share of transactions that are rolled back, 0 to 1, spread evenly
 	// (exact to a millionth).
 	TxRollback float64
-	// OnTx is told of each transaction that has ended, after its completions, under the
-	// rules of Sink. nil: nobody is told.
+	// OnTx is told of each transaction that has ended, before its completions, so that
+	// who has those of all messages was told of all transactions; under the rules of
+	// Sink. nil: nobody is told.
 	OnTx func(amqp.Tx)
 	// Session is the session to attach on; nil: one of its own.
 	Session *Session

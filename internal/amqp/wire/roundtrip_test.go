@@ -181,3 +181,21 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", got)
 	}
 }
+
+// TestSkipNestedDescriptors: a descriptor may be described; what is nested too deep is refused, in either place.
+func TestSkipNestedDescriptors(t *testing.T) {
+	t.Parallel()
+	r := NewReader(AppendValue(nil, Described{Described{false, uint8(7)}, Described{Symbol("x"), "y"}}))
+	if r.Skip(); r.Err() != nil || len(r.Rest()) != 0 {
+		t.Errorf("%v, %d bytes left", r.Err(), len(r.Rest()))
+	}
+	for name, deep := range map[string][]byte{
+		"descriptors": bytes.Repeat([]byte{0x00}, 1_000_000),
+		"values":      bytes.Repeat([]byte{0x00, 0x40}, 1_000_000),
+	} {
+		r := NewReader(deep)
+		if r.Skip(); r.Err() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -294,14 +294,17 @@ func (r *Reader) skipSized(w int) {
 
 // Skip passes over one value without decoding it: sizes are checked, contents
 // of lists, maps and arrays are not.
-func (r *Reader) Skip() {
+func (r *Reader) Skip() { r.skip(0) }
+
+// skip passes over a value that is nested so deep. The descriptor of a described value is a value too, and may itself be described.
+func (r *Reader) skip(depth int) {
 	c := r.code()
-	for d := 0; c == codeDescribed && r.err == nil; d++ {
-		if d > MaxDepth {
+	for ; c == codeDescribed && r.err == nil; depth++ {
+		if depth > MaxDepth {
 			r.fail("nested deeper than %d", MaxDepth)
 			return
 		}
-		r.skipSimple(r.code()) // a described descriptor is refused there
+		r.skip(depth + 1)
 		c = r.code()
 	}
 	r.skipSimple(c)

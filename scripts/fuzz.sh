@@ -22,6 +22,8 @@ one() {
 	local out
 	if out=$(go test -run '^$' -fuzz "^$3\$" -fuzztime "$1" -fuzzminimizetime 20x -parallel 1 "$2" 2>&1); then
 		echo "ok    $2 $3: $(sed -n 's/.*execs: \([0-9]*\).*new interesting: \(.*\)/\1 inputs, \2 of them interesting/p' <<<"$out" | tail -n 1)"
+	elif grep -q 'context deadline exceeded' <<<"$out" && ! grep -qE 'Failing input|panic|hung or terminated' <<<"$out"; then
+		echo "ok    $2 $3: the time was over while an input ran, which Go's fuzzing calls a failure without having an input that fails"
 	else
 		echo "FAIL  $2 $3"
 		awk '{print "      " $0}' <<<"$out"

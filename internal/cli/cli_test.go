@@ -160,8 +160,8 @@ func TestConnFlags(t *testing.T) {
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	env, _, _ := newEnv(nil)
-	start := time.Date(2026, 11, 30, 16, 2, 26, 0, time.UTC)
-	for output, want := range map[string]string{"": "perf-send-20261130T160226Z.parquet", "-": "-", "x": "x"} {
+	start := time.Date(2026, 11, 30, 16, 2, 26, 70_900_000, time.UTC)
+	for output, want := range map[string]string{"": "perf-send-20261130T160226.070Z.parquet", "-": "-", "x": "x"} {
 		l := cli.LogFlags{Output: output}
 		if name, made, err := l.Target(env, "perf-send", start); name != want || made != (output == "") || err != nil {
 			t.Errorf("%q: %s, %v, %v", output, name, made, err)

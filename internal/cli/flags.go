@@ -128,7 +128,8 @@ func (l *LogFlags) Target(env *Env, tool string, start time.Time) (name string, 
 	signal.Ignore(syscall.SIGPIPE)
 	switch l.Output {
 	case "":
-		return fmt.Sprintf("%s-%s.parquet", tool, start.UTC().Format("20060102T150405Z")), true, nil
+		// To the millisecond, since two short runs start within a second.
+		return fmt.Sprintf("%s-%s.parquet", tool, start.UTC().Format("20060102T150405.000Z")), true, nil
 	case "-":
 		if sync := l.Sync.String(); sync != "" && sync != syncNone {
 			return "", false, Usagef("--sync %s: a pipe cannot be synced: give -o FILE", sync)

@@ -71,7 +71,7 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, args []string) (*job, 
 	if dir == "" && o.printing {
 		dir = tool + "-" + s.Name
 	} else if dir == "" {
-		dir = fmt.Sprintf("%s-%s-%s", tool, s.Name, time.Now().Format("20060102T150405"))
+		dir = fmt.Sprintf("%s-%s-%s", tool, s.Name, time.Now().Format("20060102T150405.000"))
 	}
 	if j.plan, err = plan.New(s, programs, id, dir); err != nil {
 		return nil, &cli.ExitError{Code: cli.ExitUsage, Err: err}

@@ -88,7 +88,8 @@ func (s *set) section(c *benchCase, broker string) string {
 			fmt.Fprintf(&b, "\n- failed, repetition %d: %s, %s: %s\n", r.Rep+1, r.Param, r.Tool, escape(r.Error))
 		}
 	}
-	b.WriteString("\n<details><summary>Commands, versions, machine</summary>\n\n```\n" + strings.Join(commands(rows), "\n") + "\n```\n\n")
+	// The comment is for the test that executes the commands of the documentation.
+	b.WriteString("\n<details><summary>Commands, versions, machine</summary>\n\n<!-- no run: what was run when it was measured -->\n```\n" + strings.Join(commands(rows), "\n") + "\n```\n\n")
 	for _, fact := range slices.Concat(s.Versions, s.Machine, peerVersions(runs)) {
 		fmt.Fprintf(&b, "- %s\n", escape(fact))
 	}

@@ -37,7 +37,7 @@ func programs(m *testing.M) int {
 
 // mustBeMarked are pages in which every command has to be executed, or say why not.
 func mustBeMarked(page string) bool {
-	return page == "README.md" || strings.HasPrefix(page, "docs/scenarios/") || page == "docs/like.md" || page == "docs/peers.md" || page == "docs/brokers.md"
+	return page == "README.md" || strings.HasPrefix(page, "docs/scenarios/") || page == "docs/like.md" || page == "docs/peers.md" || page == "docs/performance.md" || page == "docs/brokers.md"
 }
 
 // TestDocumentation executes the commands of all pages.

@@ -74,7 +74,7 @@ func writeSorted(name string, m *format.Send, opt Options, by compareSends) (*te
 			if err := t.write(out); err != nil {
 				return nil, errors.Join(err, t.close())
 			}
-			empty(out)
+			resize(out, 0)
 		}
 	}
 	if err := t.finish(); err != nil {
@@ -153,7 +153,7 @@ func (s *sortedRuns) write(t *tempLog) error {
 			if err := t.write(out); err != nil {
 				return err
 			}
-			empty(out)
+			resize(out, 0)
 		}
 		switch err := r.step(); {
 		case errors.Is(err, io.EOF):
@@ -165,20 +165,4 @@ func (s *sortedRuns) write(t *tempLog) error {
 		}
 	}
 	return t.write(out)
-}
-
-// empty removes all rows and keeps the dictionaries.
-func empty(b format.Batch) {
-	for _, column := range b.Columns() {
-		switch c := column.(type) {
-		case *[]int32:
-			*c = (*c)[:0]
-		case *[]int64:
-			*c = (*c)[:0]
-		case *[]bool:
-			*c = (*c)[:0]
-		case *format.Strings:
-			c.Codes = c.Codes[:0]
-		}
-	}
 }

@@ -11,14 +11,7 @@ import (
 func (r *Report) Markdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	p := &printer{w: b}
-	p.line("### " + escapeMarkdown(r.title()))
-	p.line("")
-	for _, f := range r.facts() {
-		p.line(escapeMarkdown(f) + "  ")
-	}
-	if r.Baseline != nil {
-		p.line("baseline: " + escapeMarkdown(r.Baseline.title()) + "  ")
-	}
+	r.markdownHead(p)
 	p.bullets("", r.Findings)
 	if r.Start != nil {
 		r.markdownNumbers(p)
@@ -93,5 +86,17 @@ func (p *printer) bullets(title string, all []string) {
 func (p *printer) markdownTable(t *table) {
 	if p.err == nil {
 		p.err = t.markdown(p.w)
+	}
+}
+
+// markdownHead writes what was run, and beside what.
+func (r *Report) markdownHead(p *printer) {
+	p.line("### " + escapeMarkdown(r.title()))
+	p.line("")
+	for _, f := range r.facts() {
+		p.line(escapeMarkdown(f) + "  ")
+	}
+	if r.Baseline != nil {
+		p.line("baseline: " + escapeMarkdown(r.Baseline.title()) + "  ")
 	}
 }

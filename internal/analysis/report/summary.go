@@ -17,14 +17,7 @@ func summarized() []string { return []string{"50", "99", "99.9"} }
 func (r *Report) Summary(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	p := &printer{w: b}
-	p.line("### " + escapeMarkdown(r.title()))
-	p.line("")
-	for _, f := range r.facts() {
-		p.line(escapeMarkdown(f) + "  ")
-	}
-	if r.Baseline != nil {
-		p.line("baseline: " + escapeMarkdown(r.Baseline.title()) + "  ")
-	}
+	r.markdownHead(p)
 	findings := r.Findings
 	if r.Start != nil {
 		findings = append(slices.Clip(findings), r.rateLine())

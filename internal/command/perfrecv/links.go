@@ -23,7 +23,7 @@ type linkFlags struct {
 	keep        bool
 	unsubscribe bool
 	tx          int
-	txRollback  float64
+	txRollback  connect.Share
 	reconnect   connect.Reconnect
 }
 
@@ -38,7 +38,7 @@ func (f *linkFlags) register(cmd *cobra.Command) {
 		fs.BoolVar(&f.keep, "keep-subscription", false, "let the durable subscription go on collecting messages after the end")
 		fs.BoolVar(&f.unsubscribe, "unsubscribe", false, "end the durable subscription with what is left in it, and exit: nothing is received and no log is written")
 		fs.IntVar(&f.tx, "tx", 0, "answer in transactions of so many messages, each of which is waited for (default none)")
-		fs.Float64Var(&f.txRollback, "tx-rollback", 0, "share of the transactions that are rolled back, evenly: 0.1 is every tenth (default none)")
+		fs.Var(&f.txRollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages come again (default none)")
 		f.reconnect.Register(fs)
 	})
 }
@@ -62,8 +62,6 @@ func (f *linkFlags) validate(given func(string) bool, o *options, addresses []st
 		return cli.Usagef("--tx %d is more than --credit %d: the broker would stop before the first transaction is full; raise --credit", f.tx, o.credit)
 	case given("tx-rollback") && f.tx == 0:
 		return cli.Usagef("--tx-rollback: there are no transactions without --tx")
-	case given("tx-rollback") && !(f.txRollback > 0 && f.txRollback <= 1):
-		return cli.Usagef("--tx-rollback %v: must be above 0 and at most 1", f.txRollback)
 	case f.txRollback == 1 && o.count == 0 && o.duration == 0:
 		return cli.Usagef("--tx-rollback 1 gives every message back, and it comes again for ever: -n or -d must end the run")
 	case !own && (f.browse || f.tx > 0 || f.unsubscribe):
@@ -116,7 +114,7 @@ func (r *run) receiverConfig(k int) link.ReceiverConfig {
 	c := link.ReceiverConfig{
 		Address: r.address(k), Credit: r.o.credit, Presettled: f.presettled, Browse: f.browse, Selector: f.selector, DurableQueue: f.durable,
 		Durable: f.durableSub != "", Shared: f.shared != "", Subscription: f.shared, Unsubscribe: f.durableSub != "" && !f.keep,
-		Tx: f.tx, TxRollback: f.txRollback,
+		Tx: f.tx, TxRollback: float64(f.txRollback),
 	}
 	if c.Durable && !c.Shared {
 		// Consumers may be on one connection, whose links must have different names.
@@ -147,6 +145,6 @@ func (r *run) linkConfig() linkConfig {
 	f := &r.o.link
 	return linkConfig{
 		Presettled: f.presettled, Browse: f.browse, Selector: f.selector, Durable: f.durable, DurableSub: f.durableSub, Shared: f.shared, Keep: f.keep,
-		Tx: f.tx, TxRollback: f.txRollback, ReconnectNS: int64(f.reconnect.Longest), SessionsMode: r.o.conn.SessionMode(),
+		Tx: f.tx, TxRollback: float64(f.txRollback), ReconnectNS: int64(f.reconnect.Longest), SessionsMode: r.o.conn.SessionMode(),
 	}
 }

@@ -183,7 +183,7 @@ func TestLinksRefused(t *testing.T) {
 		{"--tx 11 --credit 10 queue://a", "--tx 11 is more than --credit 10"},
 		{"--tx 5 --client library queue://a", "--client library"},
 		{"--tx-rollback 0.5 queue://a", "no transactions without --tx"},
-		{"--tx 5 --tx-rollback 1.5 queue://a", "--tx-rollback 1.5"},
+		{"--tx 5 --tx-rollback 1.5 queue://a", "1.5"},
 		{"--tx 5 --tx-rollback 1 queue://a", "gives every message back"},
 		{"--durable-subscription s topic://a", "name that with --container-id"},
 		{"--durable-subscription s --container-id c queue://a", "need topic://NAME"},

@@ -18,7 +18,6 @@ import (
 type source interface {
 	reduce.Rows
 	reduce.Tabler
-	run() string
 	size() int64 // rows, 0 if unknown
 	warnings() []string
 	Close() error
@@ -195,7 +194,6 @@ func (j *joined) Next(b *format.Merged) error {
 }
 
 func (j *joined) Meta() format.Meta  { return j.meta }
-func (j *joined) run() string        { return j.Joiner.Run() }
 func (j *joined) size() int64        { return 0 }
 func (j *joined) warnings() []string { return nil } // they are among the notes of the accounting
 

@@ -156,8 +156,6 @@ func firstIntended(path string) (first int64, err error) {
 	}
 }
 
-func (m *mergedLogs) run() string { return m.id }
-
 func (m *mergedLogs) size() (n int64) {
 	for _, log := range m.logs {
 		if log.NumRows() < 0 {

@@ -88,7 +88,7 @@ func (r *run) config() config {
 		Loop: r.loop(), Rate: "max", Count: o.count, DurationNS: int64(o.duration), Size: r.bodies.describe(), MaxPending: o.maxPending,
 		Addresses: r.addresses, Producers: r.producers, Connections: r.connections, Sessions: o.conn.SessionMode(),
 		WarmupNS: int64(o.warmup), DrainNS: int64(o.drain), StartNS: r.start,
-		Tx: o.tx.size, TxRollback: o.tx.rollback.V, ReconnectNS: int64(o.reconnect.Longest), Resend: o.resend, messageConfig: o.sections.config(),
+		Tx: o.tx.size, TxRollback: float64(o.tx.rollback), ReconnectNS: int64(o.reconnect.Longest), Resend: o.resend, messageConfig: o.sections.config(),
 		URL: r.link.URL.String(), Hostname: r.link.Hostname, PeerProduct: peer.Product, PeerVersion: peer.Version,
 		Client: o.conn.Client.String(), Watch: o.watch.List(), ClockPeers: o.clock.Peers(),
 	}

@@ -44,7 +44,7 @@ func (r *run) attach(ctx context.Context, k int, c *link.Conn) error {
 	s, err := c.NewSender(ctx, link.SenderConfig{
 		Address: r.address(k), Body: p, Sink: p, Sections: sections, BodySection: o.sections.body, MaxPending: o.maxPending,
 		Durable: o.sections.durable, Presettled: o.sections.presettled, Session: session,
-		Tx: o.tx.size, TxRollback: o.tx.rollback.V, OnTx: func(tx amqp.Tx) { r.transacted(k, p, tx) },
+		Tx: o.tx.size, TxRollback: float64(o.tx.rollback), OnTx: func(tx amqp.Tx) { r.transacted(k, p, tx) },
 	})
 	if err != nil {
 		r.sessions.Forget(c) // it may have gone with the link

@@ -2,7 +2,6 @@ package perfsend
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -10,6 +9,7 @@ import (
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
+	"amqpperf/internal/command/connect"
 	"amqpperf/internal/load/produce"
 	"amqpperf/internal/load/recorder"
 )
@@ -17,22 +17,12 @@ import (
 // txFlags are the flags about transactions.
 type txFlags struct {
 	size     int
-	rollback parsed[float64]
+	rollback connect.Share
 }
 
 func (f *txFlags) register(fs *pflag.FlagSet) {
-	f.rollback = parsed[float64]{read: parseShare, which: "share"}
 	fs.IntVar(&f.size, "tx", 0, "send in transactions of `N` messages; they are acknowledged by the commit")
 	fs.Var(&f.rollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages count as released")
-}
-
-// parseShare reads a share from 0 to 1.
-func parseShare(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, fmt.Errorf("share %q: 0 to 1, such as 0.1", s)
-	}
-	return v, nil
 }
 
 func (f *txFlags) validate(o *options, given func(string) bool) error {

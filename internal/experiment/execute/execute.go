@@ -199,14 +199,22 @@ func (e *Executor) Compare(ctx context.Context, c plan.Command) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		p.End(grace)
-		return context.Cause(ctx)
+	if err := wait(ctx, p); err != nil {
+		return err
 	}
 	if err := p.Err(); err != nil && p.Status() != statusUnmet {
 		return err
 	}
 	return nil
+}
+
+// wait waits for the end of a program, which ctx brings about if it ends before.
+func wait(ctx context.Context, p *process.Process) error {
+	select {
+	case <-p.Done():
+		return nil
+	case <-ctx.Done():
+		p.End(grace)
+		return context.Cause(ctx)
+	}
 }

@@ -170,11 +170,8 @@ func (f *flight) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		p.End(grace)
-		return context.Cause(ctx)
+	if err := wait(ctx, p); err != nil {
+		return err
 	}
 	if p.Status() == statusUnmet {
 		return fmt.Errorf("%w: %w", errCrossed, p.Err())

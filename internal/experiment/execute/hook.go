@@ -50,11 +50,8 @@ func (e *Executor) hook(ctx context.Context, name, command, folder string, setti
 	if err != nil {
 		return err
 	}
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		p.End(grace)
-		return context.Cause(ctx)
+	if err := wait(ctx, p); err != nil {
+		return err
 	}
 	if err := p.Err(); err != nil {
 		return fmt.Errorf("hook %s: %w", name, err)

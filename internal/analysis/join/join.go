@@ -163,9 +163,6 @@ func (j *Joiner) restart() {
 	}
 }
 
-// Run returns the run that is joined, "" if the logs hold no rows.
-func (j *Joiner) Run() string { return j.run }
-
 // Next fills b with the next rows, io.EOF after the last. The memory of b is
 // reused; rows are valid until the next call.
 func (j *Joiner) Next(b *format.Merged) error {

@@ -16,7 +16,6 @@ type mergedLogs struct {
 	names []named
 	logs  []*format.Log
 	at    int
-	id    string
 }
 
 // columns are those that a report reads; the others stay on disk.
@@ -52,7 +51,7 @@ func openMerged(names []named, run string, extra []string) ([]source, error) {
 		id := log.Meta()[format.KeyRun]
 		m := byRun[id]
 		if m == nil {
-			m = &mergedLogs{id: id}
+			m = &mergedLogs{}
 			byRun[id] = m
 			runs = append(runs, id)
 		}

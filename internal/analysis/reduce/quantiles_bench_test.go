@@ -27,10 +27,11 @@ func BenchmarkFourQuantiles(b *testing.B) {
 		}
 		eachFour(b, name, func(i int, to, from []int64) { dists[i].AddDifferences(to, from) })
 		var selectors [4]*stats.Selector
+		bins := make([]uint32, format.BatchRows)
 		for i, d := range dists {
 			selectors[i] = d.NewSelector(ps, 1)
 		}
-		eachFour(b, name, func(i int, to, from []int64) { selectors[i].AddRun(0, to, from) })
+		eachFour(b, name, func(i int, to, from []int64) { selectors[i].AddColumns(bins[:len(to)], to, from) })
 		for _, s := range selectors {
 			if _, err := s.Quantiles(); err != nil {
 				b.Fatal(err)

@@ -20,6 +20,7 @@ type reducer struct {
 	runKnown bool
 	receives bool // there is a receive log
 	again    *resent
+	place    func(*view) // what the second pass needs of a batch beforehand; nil in the first
 
 	autoWarning string
 }
@@ -147,6 +148,9 @@ func (r *reducer) look(v *view, b *format.Merged) error {
 		size = r.opt.chunk
 	}
 	v.divide(size)
+	if r.place != nil {
+		r.place(v)
+	}
 	return nil
 }
 

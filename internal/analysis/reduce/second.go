@@ -10,15 +10,10 @@ import (
 // flight: some 50 bytes a bin.
 const maxBins = 1 << 17
 
-// maxSelectorBins is how finely it is divided for the intervals of quantiles: four
-// bytes a bin for each metric and each of its percentiles.
-const maxSelectorBins = 1 << 16
-
 // secondPass takes exact ranks and everything over time.
 type secondPass struct {
 	*reducer
 	axis      stats.Axis
-	halved    uint // 1: two bins of axis are one of the selectors
 	selectors [numMetrics]*stats.Selector
 	series    *seriesPass
 	tail      tailPass
@@ -41,11 +36,13 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 		reducer: r,
 		axis:    stats.NewAxis(d.Window.First, d.Window.Last, d.Window.N, maxBins),
 	}
+	halved := uint(0)
 	bins := s.axis.Bins
-	if bins > maxSelectorBins {
-		s.halved = 1
+	if bins > stats.MaxSelectorBins { // two bins of the axis are one of the selectors
+		halved = 1
 		bins = (bins + 1) / 2
 	}
+	r.place = func(v *view) { v.place(s.axis, halved) }
 	for m, dist := range f.dists {
 		if dist.N() > 0 {
 			s.selectors[m] = dist.NewSelector(r.opt.Percentiles, bins)
@@ -92,7 +89,7 @@ func (p *secondPass) selectStage(from, to Metric) stage {
 			if !p.win.selects(v.Intended[i]) || !p.row(v, i, s) {
 				return
 			}
-			bin := p.axis.Bin(v.Intended[i]) >> p.halved
+			bin := int(v.halves[i])
 			for m := from; m < to; m++ {
 				switch {
 				case p.selectors[m] == nil:
@@ -106,30 +103,13 @@ func (p *secondPass) selectStage(from, to Metric) stage {
 	}
 }
 
-// selectWhole takes in the rows of a chunk, bin by bin.
+// selectWhole takes in the rows of a chunk.
 func (p *secondPass) selectWhole(v *view, c chunk, from, to Metric) {
-	p.eachBin(v, c, p.halved, func(bin int, part chunk) {
-		for m := from; m < to; m++ {
-			a, b := v.instants(m, part)
-			if p.selectors[m] == nil {
-				continue
-			}
-			p.selectors[m].AddRun(bin, a, b)
+	for m := from; m < to; m++ {
+		if p.selectors[m] != nil {
+			a, b := v.instants(m, c)
+			p.selectors[m].AddColumns(v.halves[c.from:c.to], a, b)
 		}
-	})
-}
-
-// eachBin calls f for each run of rows whose intended instants are in one bin.
-func (p *secondPass) eachBin(v *view, c chunk, halved uint, f func(bin int, part chunk)) {
-	for from := c.from; from < c.to; {
-		bin := p.axis.Bin(v.Intended[from])
-		lo, hi := p.axis.Edges(bin)
-		to := from + 1
-		for to < c.to && v.Intended[to] >= lo && v.Intended[to] <= hi {
-			to++
-		}
-		f(bin>>halved, chunk{from: from, to: to})
-		from = to
 	}
 }
 
@@ -188,11 +168,11 @@ func (p *secondPass) stallStage() stage {
 	s := &values{}
 	return func(v *view) {
 		p.eachRow(v, func(c chunk) {
-			p.eachBin(v, c, 0, func(bin int, part chunk) { p.slowWhole(v, bin, part, s) })
+			runs(v.bins, c.from, c.to, func(from, to int) { p.slowWhole(v, int(v.bins[from]), chunk{from: from, to: to}, s) })
 		}, func(i int) {
 			if p.win.selects(v.Intended[i]) && p.row(v, i, s) {
 				p.tail.add(s, v.wait(i))
-				p.stalls.add(p.axis.Bin(v.Intended[i]), v.Intended[i], s, v.wait(i))
+				p.stalls.add(int(v.bins[i]), v.Intended[i], s, v.wait(i))
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"amqpperf/format"
+	"amqpperf/internal/analysis/stats"
 )
 
 // view is a batch with its strings translated to what reduce works on. Codes of
@@ -15,6 +16,24 @@ type view struct {
 	runs     []bool  // of the run that is reduced
 	subs     []int32 // code to names.subscriptions
 	chunks   []chunk
+
+	// In the second pass, the bins of the rows' intended instants: those of the
+	// whole axis, and those of selectors.
+	bins, halves []uint32
+}
+
+// place finds the bins of all rows. Neighbours are often in one bin.
+func (v *view) place(axis stats.Axis, halved uint) {
+	v.bins, v.halves = v.bins[:0], v.halves[:0]
+	bin, lo, hi := uint32(0), int64(0), int64(-1)
+	for _, at := range v.Intended {
+		if at < lo || at > hi {
+			k := axis.Bin(at)
+			bin = uint32(k) // at most maxBins
+			lo, hi = axis.Edges(k)
+		}
+		v.bins, v.halves = append(v.bins, bin), append(v.halves, bin>>halved)
+	}
 }
 
 // names numbers the strings of all batches.

@@ -50,16 +50,13 @@ func TestColumnsAreValues(t *testing.T) {
 		}
 		const bins = 7
 		x, y := a.NewSelector(ps, bins), b.NewSelector(ps, bins)
-		for from0 := 0; from0 < len(to); {
-			n := rapid.IntRange(1, 50).Draw(t, "run")
-			end := min(len(to), from0+n)
-			bin := rapid.IntRange(0, bins-1).Draw(t, "bin")
-			for i := from0; i < end; i++ {
-				x.Add(bin, to[i]-from[i])
-			}
-			y.AddRun(bin, to[from0:end], from[from0:end])
-			from0 = end
+		inBin := make([]uint32, len(to))
+		for i := range to {
+			inBin[i] = uint32(rapid.IntRange(0, bins-1).Draw(t, "bin"))
+			x.Add(int(inBin[i]), to[i]-from[i])
 		}
+		y.AddColumns(inBin[:cut], to[:cut], from[:cut])
+		y.AddColumns(inBin[cut:], to[cut:], from[cut:])
 		qx, err1 := x.Quantiles()
 		qy, err2 := y.Quantiles()
 		if err1 != nil || err2 != nil {

@@ -5,49 +5,39 @@ import (
 	"slices"
 )
 
+// finePrecision is that of the histogram that pass 2 begins with: the finer, the
+// fewer rows it must keep. A row's value and its bin fit 64 bits.
+const finePrecision = 14
+
 // Distribution is pass 1: a histogram and the moments of the finite values of
-// one metric, and the number of infinite ones.
+// one metric, and the number of infinite ones. It is not safe for concurrent use.
 type Distribution struct {
 	Moments
-	hist     *Histogram
+	fine     *Histogram
 	infinite int64
+	coarse   *Histogram // of fine, as long as they have the same number of values
 }
 
-// NewDistribution returns an empty distribution of DefaultPrecision.
+// NewDistribution returns an empty distribution.
 func NewDistribution() *Distribution {
-	return &Distribution{hist: NewHistogram(DefaultPrecision)}
+	return &Distribution{fine: NewHistogram(finePrecision)}
 }
 
 // Add takes in a finite value, ns.
 func (d *Distribution) Add(v int64) {
 	d.Moments.Add(v)
-	d.hist.Add(v)
-}
-
-// AddBatch takes in finite values.
-func (d *Distribution) AddBatch(vs []int64) {
-	for _, v := range vs {
-		d.Add(v)
-	}
+	d.fine.Add(v)
 }
 
 // AddDifferences takes in the finite values to[i] − from[i], ns, for all i: the
 // same as Add of each, for columns.
 func (d *Distribution) AddDifferences(to, from []int64) {
 	d.Moments.AddDifferences(to, from)
-	d.hist.AddDifferences(to, from)
+	d.fine.AddDifferences(to, from)
 }
 
 // AddInfinite takes in n values of +infinity.
 func (d *Distribution) AddInfinite(n int64) { d.infinite += n }
-
-// Merge takes in all values of o.
-func (d *Distribution) Merge(o *Distribution) {
-	d.Moments.Merge(&o.Moments)
-	d.infinite += o.infinite
-	// All distributions have one precision, so this cannot fail.
-	_ = d.hist.Merge(o.hist)
-}
 
 // Finite returns the number of finite values.
 func (d *Distribution) Finite() int64 { return d.Moments.N() }
@@ -58,18 +48,26 @@ func (d *Distribution) Infinite() int64 { return d.infinite }
 // N returns the number of values, infinite ones included.
 func (d *Distribution) N() int64 { return d.Moments.N() + d.infinite }
 
-// Histogram returns the histogram of the finite values. It must not be changed.
-func (d *Distribution) Histogram() *Histogram { return d.hist }
+// Histogram returns the histogram of the finite values in DefaultPrecision. It
+// must not be changed.
+func (d *Distribution) Histogram() *Histogram {
+	if d.coarse == nil || d.coarse.n != d.fine.n {
+		d.coarse = NewHistogram(DefaultPrecision)
+		for b := range d.fine.Buckets { // each lies in one bucket of the coarse one
+			d.coarse.AddN(b.Low, b.Count)
+		}
+	}
+	return d.coarse
+}
 
 // bounds returns the range a finite rank's value is known to be in after
 // pass 1: its bucket, cut at the extremes.
 func (d *Distribution) bounds(rank int64) (b Bucket, ok bool) {
-	b, ok = d.hist.AtRank(rank)
+	b, ok = d.Histogram().AtRank(rank)
 	if !ok {
 		return b, false
 	}
-	b.Low, b.High = max(b.Low, d.Min()), min(b.High, d.Max())
-	return b, true
+	return d.cut(b), true
 }
 
 // Approx returns the quantile after pass 1 alone: the upper edge of its bucket,
@@ -106,7 +104,7 @@ func (d *Distribution) Curve(ticks int) []CurvePoint {
 	ranks := curveRanks(n, ticks)
 	points := make([]CurvePoint, 0, len(ranks))
 	i := 0
-	for b := range d.hist.Buckets {
+	for b := range d.Histogram().Buckets {
 		hi := min(b.High, d.Max())
 		for i < len(ranks) && ranks[i] <= b.Below+b.Count {
 			tail := float64(n-ranks[i]) / float64(n)

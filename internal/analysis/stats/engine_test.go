@@ -78,9 +78,8 @@ func TestQuantilesAgainstSort(t *testing.T) {
 	})
 }
 
-// Neither the order of rows nor a split over workers changes a digit, in either
-// pass.
-func TestOrderAndMergingDoNotMatter(t *testing.T) {
+// The order of rows changes no digit, in either pass.
+func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	ps := DefaultPercentiles()
 	const bins = 40
@@ -90,50 +89,36 @@ func TestOrderAndMergingDoNotMatter(t *testing.T) {
 		for i := range binOf {
 			binOf[i] = i * bins / len(rows)
 		}
-		run := func(perm []int, workers int) ([]Quantile, [3]float64) {
-			ds := make([]*Distribution, workers)
-			for w := range ds {
-				ds[w] = NewDistribution()
-			}
-			for k, i := range perm {
+		run := func(perm []int) ([]Quantile, [3]float64) {
+			d := NewDistribution()
+			for _, i := range perm {
 				if rows[i].Infinite {
-					ds[k%workers].AddInfinite(1)
+					d.AddInfinite(1)
 				} else {
-					ds[k%workers].Add(rows[i].Value)
+					d.Add(rows[i].Value)
 				}
 			}
-			for _, d := range ds[1:] {
-				ds[0].Merge(d)
-			}
-			ss := make([]*Selector, workers)
-			for w := range ss {
-				ss[w] = ds[0].NewSelector(ps, bins)
-			}
-			for k, i := range perm {
+			s := d.NewSelector(ps, bins)
+			for _, i := range perm {
 				if rows[i].Infinite {
-					ss[k%workers].AddInfinite(binOf[i])
+					s.AddInfinite(binOf[i])
 				} else {
-					ss[k%workers].Add(binOf[i], rows[i].Value)
+					s.Add(binOf[i], rows[i].Value)
 				}
 			}
-			for _, s := range ss[1:] {
-				if err := ss[0].Merge(s); err != nil {
-					t.Fatal(err)
-				}
-			}
-			qs, err := ss[0].Quantiles()
+			qs, err := s.Quantiles()
 			if err != nil {
 				t.Fatal(err)
 			}
-			return qs, [3]float64{float64(ds[0].Min()), ds[0].Mean(), ds[0].StdDev()}
+			return qs, [3]float64{float64(d.Min()), d.Mean(), d.StdDev()}
 		}
 		perm := make([]int, len(rows))
 		for i := range perm {
 			perm[i] = i
 		}
-		want, wantMoments := run(perm, 1)
+		want, wantMoments := run(perm)
 		shuffled := rapid.Permutation(perm).Draw(t, "order")
-		got, gotMoments := run(shuffled, rapid.IntRange(1, 4).Draw(t, "workers"))
+		got, gotMoments := run(shuffled)
 		opts := []cmp.Option{cmp.AllowUnexported(Percentile{})}
 		if d := cmp.Diff(want, got, opts...); d != "" {
 			t.Fatal(d)
@@ -175,31 +160,57 @@ func TestHistogramBuckets(t *testing.T) {
 	})
 }
 
-// One value a hundred thousand times in few bins: cells are added up, memory
-// does not grow with the rows.
+// What is kept does not grow with rows of one value, and little with those of a
+// few: rows in the fine bucket of a rank only.
 func TestTiesDoNotTakeMemory(t *testing.T) {
 	t.Parallel()
-	d := NewDistribution()
-	const n, bins = 100_000, 64
-	for range n {
-		d.Add(1_000_000)
-	}
-	s := d.NewSelector(DefaultPercentiles(), bins)
-	for i := range n {
-		s.Add(i%bins, 1_000_000)
-	}
-	for _, w := range s.wanted {
-		if cap(w.cells) > 2*firstCompaction {
-			t.Errorf("%d cells for %d distinct", cap(w.cells), bins)
+	const n, bins, base = 100_000, 64, 1_000_000
+	for _, spread := range []int64{1, 1000} {
+		d := NewDistribution()
+		for i := range int64(n) {
+			d.Add(base + i%spread)
+		}
+		s := d.NewSelector(DefaultPercentiles(), bins)
+		for i := range int64(n) {
+			s.Add(int(i)%bins, base+i%spread)
+		}
+		rows := 0
+		for _, p := range s.spots {
+			rows += cap(p.rows)
+		}
+		if most := (1<<6)*n/int(spread)*len(s.spots) + 1; spread == 1 && rows > 0 || rows > most {
+			t.Errorf("%d rows kept of %d with %d values", rows, n, spread)
+		}
+		qs, err := s.Quantiles()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range qs {
+			rank := q.Percentile.Rank(n)
+			want := base + (rank-1)/(n/spread)
+			if exceed := n - (want-base+1)*(n/spread); q.Observed != want || q.Exceed != exceed {
+				t.Errorf("%d values: p%s: %+v, want %d, %d above", spread, q.Percentile, q, want, exceed)
+			}
 		}
 	}
-	qs, err := s.Quantiles()
-	if err != nil {
-		t.Fatal(err)
+}
+
+// The widest buckets that there are leave room for a row's bin.
+func TestSelectorAtTheEnds(t *testing.T) {
+	t.Parallel()
+	var rows []Row
+	for i := range int64(MaxSelectorBins) {
+		rows = append(rows, Row{Value: math.MaxInt64 - i}, Row{Value: math.MinInt64 + i}, Row{Value: math.MaxInt64 - i<<40})
 	}
-	for _, q := range qs {
-		if q.Observed != 1_000_000 || q.VIF != 1 || q.Exceed != 0 {
-			t.Errorf("p%s: %+v", q.Percentile, q)
+	vs := finiteOf(rows)
+	for _, q := range Quantiles(rows, MustPercentiles("1,33,34,70,99,99.99,100")) {
+		want := vs[q.Rank-1]
+		at, _ := slices.BinarySearch(vs, want+1)
+		if want == math.MaxInt64 {
+			at = len(vs)
+		}
+		if q.Observed != want || q.Exceed != int64(len(vs)-at) {
+			t.Errorf("p%s: %d, want %d; %d above, want %d", q.Percentile, q.Observed, want, q.Exceed, len(vs)-at)
 		}
 	}
 }
@@ -207,14 +218,18 @@ func TestTiesDoNotTakeMemory(t *testing.T) {
 func TestPassesMustAgree(t *testing.T) {
 	t.Parallel()
 	d := NewDistribution()
-	d.AddBatch([]int64{1, 2, 3})
+	for v := range int64(3) {
+		d.Add(v + 1)
+	}
 	s := d.NewSelector(DefaultPercentiles(), 1)
 	s.Add(0, 1)
 	if _, err := s.Quantiles(); err == nil {
 		t.Error("a second pass over fewer rows is accepted")
 	}
-	if err := s.Merge(NewDistribution().NewSelector(nil, 1)); err == nil {
-		t.Error("a second pass over other data is merged")
+	s.Add(0, 2)
+	s.Add(0, 3_000_000) // in no bucket of the first pass
+	if _, err := s.Quantiles(); err == nil {
+		t.Error("a second pass over other rows is accepted")
 	}
 }
 
@@ -283,8 +298,9 @@ func TestCurve(t *testing.T) {
 
 func BenchmarkPass1(b *testing.B) {
 	vs := exponential(1 << 16)
+	zeros := make([]int64, len(vs))
 	for b.Loop() {
-		NewDistribution().AddBatch(vs)
+		NewDistribution().AddDifferences(vs, zeros)
 	}
 	b.ReportMetric(float64(b.N)*float64(len(vs))/b.Elapsed().Seconds()/1e6, "Mrows/s")
 }
@@ -292,12 +308,14 @@ func BenchmarkPass1(b *testing.B) {
 func BenchmarkPass2(b *testing.B) {
 	vs := exponential(1 << 20)
 	d := NewDistribution()
-	d.AddBatch(vs)
+	bins := make([]uint32, len(vs))
+	for i, v := range vs {
+		d.Add(v)
+		bins[i] = uint32(i * MaxSelectorBins / len(vs))
+	}
+	zeros := make([]int64, len(vs))
 	for b.Loop() {
-		s := d.NewSelector(DefaultPercentiles(), len(vs))
-		for i, v := range vs {
-			s.Add(i, v)
-		}
+		d.NewSelector(DefaultPercentiles(), MaxSelectorBins).AddColumns(bins, vs, zeros)
 	}
 	b.ReportMetric(float64(b.N)*float64(len(vs))/b.Elapsed().Seconds()/1e6, "Mrows/s")
 }

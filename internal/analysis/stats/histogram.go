@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // DefaultPrecision is the number of mantissa bits a Distribution keeps: a
 // bucket is at most 1/1024 of its values wide.
@@ -66,31 +63,6 @@ func (h *Histogram) AddN(v, n int64) {
 	}
 	c[index] += n
 	h.n += n
-}
-
-// Merge adds the counts of o, which must have the same precision.
-func (h *Histogram) Merge(o *Histogram) error {
-	if h.precision != o.precision {
-		return fmt.Errorf("histograms of %d and %d bits cannot be merged", h.precision, o.precision)
-	}
-	mergeSide(&h.pos, &o.pos)
-	mergeSide(&h.neg, &o.neg)
-	h.n += o.n
-	return nil
-}
-
-func mergeSide(dst, src *[maxChunks][]int64) {
-	for i, c := range src {
-		if c == nil {
-			continue
-		}
-		if dst[i] == nil {
-			dst[i] = make([]int64, len(c))
-		}
-		for j, n := range c {
-			dst[i][j] += n
-		}
-	}
 }
 
 // Reset empties the histogram and keeps its memory.

@@ -1,6 +1,6 @@
 package stats
 
-import "fmt"
+import "slices"
 
 // Quantile is an exact quantile with what may be said about it.
 type Quantile struct {
@@ -34,48 +34,41 @@ func (q Quantile) Events() int64 { return int64(q.KEff) }
 // order asked for. It is an error when the second pass did not see as many rows
 // as the first.
 func (s *Selector) Quantiles() ([]Quantile, error) {
-	if s.seen != s.dist.Finite() || s.infinite != s.dist.Infinite() {
-		return nil, fmt.Errorf("second pass saw %d finite and %d infinite values, first pass %d and %d",
-			s.seen, s.infinite, s.dist.Finite(), s.dist.Infinite())
+	if err := s.checked(); err != nil {
+		return nil, err
 	}
-	for i := range s.wanted {
-		w := &s.wanted[i]
-		if w.twin != i {
-			w.cells = s.wanted[w.twin].cells
-			continue
+	for i := range s.zones {
+		slices.Sort(s.zones[i].values)
+	}
+	bins := len(s.counts) / s.stride
+	counts, exceed, batches := make([]uint32, bins), make([]uint32, bins), make([]batch, bins)
+	for bin := range counts {
+		for _, n := range s.counts[bin*s.stride : (bin+1)*s.stride] {
+			counts[bin] += n
 		}
-		w.sparse()
-		w.compact()
 	}
 	qs := make([]Quantile, len(s.wanted))
-	scratch, batches := make([]uint32, len(s.counts)), make([]batch, len(s.counts))
 	for i := range s.wanted {
-		w := &s.wanted[i]
-		qs[w.place] = s.quantile(w, scratch, batches)
+		qs[i] = s.quantile(&s.wanted[i], counts, exceed, batches)
 	}
 	return qs, nil
 }
 
-func (s *Selector) quantile(w *wanted, exceed []uint32, batches []batch) Quantile {
+func (s *Selector) quantile(w *wanted, counts, exceed []uint32, batches []batch) Quantile {
 	n := s.dist.N()
 	q := Quantile{Percentile: w.p, N: n, Rank: w.p.Rank(n), Status: Uncertain}
 	if n == 0 {
 		q.Interval = Interval{VIF: 1}
 		return q
 	}
-	if w.rank > 0 {
-		q.Observed = w.valueAt(w.rank)
+	if w.zone >= 0 {
+		q.Observed = s.zones[w.zone].valueAt(w.rank)
 	}
-	copy(exceed, w.exceed)
-	for _, c := range w.cells {
-		if c.v > q.Observed {
-			exceed[c.bin] += c.n
-		}
-	}
+	s.exceeding(w, q.Observed, exceed)
 	for _, e := range exceed {
 		q.Exceed += int64(e)
 	}
-	q.Interval = QuantileInterval(w.p, n, inflation(s.counts, exceed, batches))
+	q.Interval = QuantileInterval(w.p, n, inflation(counts, exceed, batches))
 	q.Status = q.Interval.Status()
 	if w.infinite {
 		q.Status = Infinite
@@ -90,10 +83,9 @@ func (s *Selector) limit(rank int64, upper bool) (int64, bool) {
 	if rank < 1 || rank > s.dist.Finite() {
 		return 0, false
 	}
-	for i := range s.wanted {
-		w := &s.wanted[i]
-		if rank > w.bucket.Below && rank <= w.bucket.Below+w.bucket.Count {
-			return w.valueAt(rank), true
+	for i := range s.zones {
+		if z := &s.zones[i]; z.bucket.holds(rank) {
+			return z.valueAt(rank), true
 		}
 	}
 	b, ok := s.dist.bounds(rank)
@@ -101,35 +93,4 @@ func (s *Selector) limit(rank int64, upper bool) (int64, bool) {
 		return b.High, ok
 	}
 	return b.Low, ok
-}
-
-// Row is one value for Quantiles: a row in order of intended time.
-type Row struct {
-	Value    int64 // ns
-	Infinite bool
-}
-
-// Quantiles runs both passes over rows held in memory, in order of intended
-// time. Each row is a bin of its own as long as MaxBins allows.
-func Quantiles(rows []Row, ps []Percentile) []Quantile {
-	d := NewDistribution()
-	for _, r := range rows {
-		if r.Infinite {
-			d.AddInfinite(1)
-		} else {
-			d.Add(r.Value)
-		}
-	}
-	perBin := max(1, (len(rows)+MaxBins-1)/MaxBins)
-	s := d.NewSelector(ps, (len(rows)+perBin-1)/perBin)
-	for i, r := range rows {
-		if r.Infinite {
-			s.AddInfinite(i / perBin)
-		} else {
-			s.Add(i/perBin, r.Value)
-		}
-	}
-	// Both passes saw the same slice: there is no error to return.
-	qs, _ := s.Quantiles()
-	return qs
 }

@@ -6,204 +6,246 @@ import (
 	"slices"
 )
 
+// MaxSelectorBins is the most bins of intended time that a Selector works on.
+const MaxSelectorBins = 1 << 16
+
 // Selector is pass 2: it sees the same rows as the Distribution it was made
 // from, keeps the values of the buckets that hold the wanted ranks, and counts
 // exceedances per bin of intended time.
 //
-// Memory: four bytes a bin for the rows and for each percentile, and sixteen
-// bytes for each distinct (value, bin) pair inside a wanted bucket, which is at
-// most 1/1024 of its values wide.
+// Memory: four bytes a bin for the rows and for each percentile; eight bytes
+// for each row in the fine bucket of a wanted rank, which is at most 1/16384
+// of its values wide; and a count for each value of its bucket, 1/1024 wide,
+// or eight bytes for each row in it if that is less.
 type Selector struct {
-	dist     *Distribution
-	counts   []uint32 // rows per bin
-	wanted   []wanted // ascending by bucket
-	seen     int64
-	infinite int64
-	classes  classes
+	dist   *Distribution
+	wanted []wanted // in the order of the caller
+	spots  []spot   // ascending
+	zones  []zone   // ascending
+	shift  uint     // bits of a bin's number
+
+	// counts has stride numbers for each bin: how many of its rows are above so
+	// many of the spots.
+	counts []uint32
+	stride int
+
+	segments []segment
+	pos, neg [maxChunks][]uint16 // fine buckets → segments
+
+	seen, infinite int64
 }
 
 // wanted is one rank whose value pass 2 looks for.
 type wanted struct {
 	p        Percentile
-	place    int   // index in the caller's list
 	rank     int64 // among the finite values, from 1; 0 when there is none
 	infinite bool  // the rank among all values is one of the infinite ones
-	bucket   Bucket
-	cells    []cell
-	limit    int      // cells to hold before equal ones are added up
-	exceed   []uint32 // per bin, values above the bucket
-	// twin is the place in wanted of another rank in the same bucket that holds
-	// the cells of both; itself if there is none.
-	twin int
-	// dense counts the values of a narrow bucket by bin and value instead of
-	// cells: many equal values would be sorted again and again.
-	dense []uint32
+	spot     int   // place in spots, −1 without finite values
+	zone     int   // place in zones
 }
 
-// cell counts rows of one value in one bin.
-type cell struct {
-	v   int64
-	bin uint32
-	n   uint32
+// spot is the fine bucket of one wanted rank or several. Its rows are kept, to
+// count those above the exact quantile by bin.
+type spot struct {
+	bucket Bucket // cut at the extremes
+	rows   []uint64
 }
 
-const firstCompaction = 1 << 14
+// zone is a bucket as a Histogram of DefaultPrecision has it, around one wanted
+// rank or several. Its values are kept, for the quantile and for the limits of its
+// interval, which are often close.
+type zone struct {
+	bucket Bucket   // cut at the extremes
+	counts []uint32 // by value, from the lowest
+	values []int64  // the rows' values in place of counts, where that is less
+}
 
-// mostDense bounds the counts of a dense bucket: 2 MiB.
-const mostDense = 1 << 19
+// segment is what a row is counted for whose value is in a fine bucket. The
+// first one is of buckets without a value in pass 1.
+type segment struct {
+	above      uint32 // spots below it
+	spot, zone int16  // place of what keeps it, −1 for none
+	kept       bool
+}
 
-// width is how many values the bucket can hold.
-func (w *wanted) width() int64 { return w.bucket.High - w.bucket.Low + 1 }
-
-// NewSelector prepares pass 2 for percentiles over a number of bins. The
-// distribution must not change any more.
+// NewSelector prepares pass 2 for percentiles over a number of bins, at most
+// MaxSelectorBins. The distribution must not change any more.
 func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
-	bins = max(bins, 1)
-	s := &Selector{dist: d, counts: make([]uint32, bins)}
-	for i, p := range ps {
-		w := wanted{p: p, place: i, rank: p.Rank(d.N()), limit: firstCompaction, exceed: make([]uint32, bins)}
+	bins = min(max(bins, 1), MaxSelectorBins)
+	s := &Selector{dist: d}
+	for 1<<s.shift < bins {
+		s.shift++
+	}
+	coarse := d.Histogram()
+	for _, p := range ps {
+		w := wanted{p: p, rank: p.Rank(d.N()), spot: -1, zone: -1}
 		if w.rank > d.Finite() {
 			w.infinite, w.rank = true, p.Rank(d.Finite())
 		}
-		w.bucket, _ = d.bounds(w.rank)
+		if fine, ok := d.fine.AtRank(w.rank); ok {
+			s.spots = append(s.spots, spot{bucket: d.cut(fine)})
+			bucket, _ := coarse.AtRank(w.rank)
+			s.zones = append(s.zones, zone{bucket: d.cut(bucket)})
+		}
 		s.wanted = append(s.wanted, w)
 	}
-	slices.SortStableFunc(s.wanted, func(a, b wanted) int { return cmp.Compare(a.bucket.Low, b.bucket.Low) })
+	slices.SortFunc(s.spots, func(a, b spot) int { return cmp.Compare(a.bucket.Low, b.bucket.Low) })
+	slices.SortFunc(s.zones, func(a, b zone) int { return cmp.Compare(a.bucket.Low, b.bucket.Low) })
+	s.spots = slices.CompactFunc(s.spots, func(a, b spot) bool { return a.bucket == b.bucket })
+	s.zones = slices.CompactFunc(s.zones, func(a, b zone) bool { return a.bucket == b.bucket })
 	for i := range s.wanted {
 		w := &s.wanted[i]
-		w.twin = i
-		if i > 0 && s.wanted[i-1].bucket == w.bucket {
-			w.twin, w.exceed = s.wanted[i-1].twin, s.wanted[i-1].exceed // the same counts
-		} else if n := w.width(); n > 1 && n <= int64(mostDense/bins) {
-			w.dense = make([]uint32, int(n)*bins)
-		}
+		w.spot = slices.IndexFunc(s.spots, func(o spot) bool { return o.bucket.holds(w.rank) })
+		w.zone = slices.IndexFunc(s.zones, func(o zone) bool { return o.bucket.holds(w.rank) })
 	}
-	s.classes = s.classify()
+	s.stride = len(s.spots) + 1
+	s.counts = make([]uint32, bins*s.stride)
+	for i := range s.zones {
+		s.zones[i].prepare()
+	}
+	s.classify()
 	return s
+}
+
+// holds reports whether the value of a rank lies in the bucket.
+func (b Bucket) holds(rank int64) bool { return rank > b.Below && rank <= b.Below+b.Count }
+
+// cut narrows a bucket of finite values at the extremes.
+func (d *Distribution) cut(b Bucket) Bucket {
+	b.Low, b.High = max(b.Low, d.Min()), min(b.High, d.Max())
+	return b
+}
+
+// single reports that all values of a bucket are equal.
+func (b Bucket) single() bool { return b.Low == b.High }
+
+func (z *zone) prepare() {
+	switch width := uint64(z.bucket.High) - uint64(z.bucket.Low) + 1; {
+	case z.bucket.single():
+	case width <= 1<<DefaultPrecision || width/2 <= uint64(z.bucket.Count):
+		z.counts = make([]uint32, width)
+	default:
+		z.values = make([]int64, 0, z.bucket.Count)
+	}
+}
+
+// classify makes the table that says of every fine bucket where it lies among
+// the spots and the zones.
+func (s *Selector) classify() {
+	s.segments = []segment{{spot: -1, zone: -1, kept: true}}
+	spots, zones := 0, 0
+	for b := range s.dist.fine.Buckets {
+		for spots < len(s.spots) && s.spots[spots].bucket.Below < b.Below {
+			spots++
+		}
+		for zones < len(s.zones) && s.zones[zones].bucket.Below+s.zones[zones].bucket.Count <= b.Below {
+			zones++
+		}
+		g := segment{above: uint32(spots), spot: -1, zone: -1}
+		if spots < len(s.spots) && s.spots[spots].bucket.Below == b.Below && !s.spots[spots].bucket.single() {
+			g.spot = int16(spots)
+		}
+		if zones < len(s.zones) && s.zones[zones].bucket.Below <= b.Below && !s.zones[zones].bucket.single() {
+			g.zone = int16(zones)
+		}
+		g.kept = g.spot >= 0 || g.zone >= 0
+		if last := len(s.segments) - 1; last == 0 || s.segments[last] != g {
+			s.segments = append(s.segments, g)
+		}
+		side, u := &s.pos, uint64(b.Low)
+		if b.Low < 0 {
+			side, u = &s.neg, ^uint64(b.Low)
+		}
+		chunk, index := s.dist.fine.place(u)
+		if side[chunk] == nil {
+			side[chunk] = make([]uint16, 1<<finePrecision)
+		}
+		side[chunk][index] = uint16(len(s.segments) - 1)
+	}
 }
 
 // Add takes in a finite value of a row in a bin (Axis.Bin of its intended
 // instant).
 func (s *Selector) Add(bin int, v int64) {
-	s.seen++
-	s.counts[bin]++
-	for i := range s.wanted {
-		w := &s.wanted[i]
-		if v < w.bucket.Low {
-			return // the buckets of the others are not lower
-		}
-		if w.twin != i {
-			continue
-		}
-		if v > w.bucket.High {
-			w.exceed[bin]++
-			continue
-		}
-		if w.dense != nil {
-			w.dense[int64(bin)*w.width()+v-w.bucket.Low]++
-			continue
-		}
-		if w.bucket.Low == w.bucket.High {
-			continue // all is known
-		}
-		if len(w.cells) == w.limit {
-			w.compact()
-		}
-		w.cells = append(w.cells, cell{v: v, bin: uint32(bin), n: 1})
-	}
+	s.AddColumns([]uint32{uint32(bin)}, []int64{v}, []int64{0})
 }
 
 // AddInfinite takes in an infinite value of a row in a bin. It exceeds every
 // finite quantile.
 func (s *Selector) AddInfinite(bin int) {
 	s.infinite++
-	s.counts[bin]++
-	for i := range s.wanted {
-		if s.wanted[i].twin == i {
-			s.wanted[i].exceed[bin]++
+	s.counts[bin*s.stride+s.stride-1]++
+}
+
+// keep takes in what a row of a segment is kept for.
+func (s *Selector) keep(g *segment, bin uint32, v int64) {
+	if g == &s.segments[0] { // not in pass 1
+		s.counts[int(bin)*s.stride]--
+		s.seen--
+		return
+	}
+	if g.zone >= 0 {
+		z := &s.zones[g.zone]
+		if z.counts != nil {
+			if at := v - z.bucket.Low; uint64(at) < uint64(len(z.counts)) {
+				z.counts[at]++
+			}
+		} else {
+			z.values = append(z.values, v)
 		}
+	}
+	if g.spot >= 0 {
+		p := &s.spots[g.spot]
+		if p.rows == nil {
+			p.rows = make([]uint64, 0, p.bucket.Count)
+		}
+		p.rows = append(p.rows, uint64(v-p.bucket.Low)<<s.shift|uint64(bin))
 	}
 }
 
-// Merge takes in all rows of o, a Selector of the same distribution, percentiles
-// and bins.
-func (s *Selector) Merge(o *Selector) error {
-	if s.dist != o.dist || len(s.counts) != len(o.counts) || len(s.wanted) != len(o.wanted) {
-		return fmt.Errorf("second passes over different data cannot be merged")
-	}
-	s.seen += o.seen
-	s.infinite += o.infinite
-	for i, n := range o.counts {
-		s.counts[i] += n
-	}
-	for i := range s.wanted {
-		w, from := &s.wanted[i], &o.wanted[i]
-		if w.p.Compare(from.p) != 0 {
-			return fmt.Errorf("second passes for percentiles %s and %s cannot be merged", w.p, from.p)
-		}
-		if w.twin != i {
-			continue
-		}
-		for j, n := range from.exceed {
-			w.exceed[j] += n
-		}
-		for j, n := range from.dense {
-			w.dense[j] += n
-		}
-		w.cells = append(w.cells, from.cells...)
-		if len(w.cells) >= w.limit {
-			w.compact()
-		}
+// checked reports whether pass 2 saw as many rows as pass 1.
+func (s *Selector) checked() error {
+	if s.seen != s.dist.Finite() || s.infinite != s.dist.Infinite() {
+		return fmt.Errorf("second pass saw %d finite and %d infinite values, first pass %d and %d",
+			s.seen, s.infinite, s.dist.Finite(), s.dist.Infinite())
 	}
 	return nil
 }
 
-// compact sorts the cells by value and bin and adds up equal ones; what cannot
-// be made smaller gets twice the room.
-func (w *wanted) compact() {
-	slices.SortFunc(w.cells, func(a, b cell) int {
-		if a.v != b.v {
-			return cmp.Compare(a.v, b.v)
-		}
-		return int(a.bin) - int(b.bin)
-	})
-	kept := w.cells[:0]
-	for _, c := range w.cells {
-		if k := len(kept) - 1; k >= 0 && kept[k].v == c.v && kept[k].bin == c.bin && kept[k].n <= ^uint32(0)-c.n {
-			kept[k].n += c.n
-			continue
-		}
-		kept = append(kept, c)
+// valueAt returns the value of a rank that lies in the zone.
+func (z *zone) valueAt(rank int64) int64 {
+	rank -= z.bucket.Below
+	if z.values != nil {
+		return z.values[rank-1] // sorted
 	}
-	w.cells = kept
-	for len(w.cells) > w.limit/2 {
-		w.limit *= 2
+	for i, n := range z.counts {
+		if rank -= int64(n); rank <= 0 {
+			return z.bucket.Low + int64(i)
+		}
 	}
+	return z.bucket.High
 }
 
-// sparse turns dense counts into cells, in the order of compact.
-func (w *wanted) sparse() {
-	if w.dense == nil {
+// exceeding counts by bin, into exceed, the rows above the value v of a wanted rank.
+func (s *Selector) exceeding(w *wanted, v int64, exceed []uint32) {
+	for bin := range exceed {
+		n := uint32(0)
+		for _, k := range s.counts[bin*s.stride+w.spot+1 : (bin+1)*s.stride] {
+			n += k
+		}
+		exceed[bin] = n
+	}
+	if w.spot < 0 {
 		return
 	}
-	width := int(w.width())
-	for v := range width {
-		for bin := 0; bin*width < len(w.dense); bin++ {
-			if n := w.dense[bin*width+v]; n > 0 {
-				w.cells = append(w.cells, cell{v: w.bucket.Low + int64(v), bin: uint32(bin), n: n})
-			}
+	p := &s.spots[w.spot]
+	if v == p.bucket.High {
+		return
+	}
+	above := uint64(v-p.bucket.Low+1) << s.shift
+	for _, r := range p.rows {
+		if r >= above {
+			exceed[r&(1<<s.shift-1)]++
 		}
 	}
-	w.dense = nil
-}
-
-// valueAt returns the value of a finite rank that lies in the bucket.
-func (w *wanted) valueAt(rank int64) int64 {
-	at := w.bucket.Below
-	for _, c := range w.cells {
-		if at += int64(c.n); at >= rank {
-			return c.v
-		}
-	}
-	return w.bucket.High // not reached when both passes saw the same rows
 }

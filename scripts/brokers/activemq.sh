@@ -1,7 +1,8 @@
 #!/bin/bash
-# Apache ActiveMQ Classic, AMQP only; queues are created on first use, topics are topic://NAME.
+# Apache ActiveMQ Classic, AMQP only; queues are created on first use, topics are topic://NAME. Anybody may do anything.
 NAME=activemq
 USERINFO=
+CAN_TLS=yes
 VERSION=${ACTIVEMQ_VERSION:-5.18.3}
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -12,6 +13,13 @@ install() {
 }
 
 configure() {
+	use_java
+	local options="maximumConnections=5000${HEARTBEAT:+&amp;transport.wireFormat.idleTimeout=${HEARTBEAT}000}" context="" connector=""
+	if [ -n "${TLS:-}" ]; then
+		pkcs12
+		context="<sslContext><sslContext keyStore=\"file:$RUN/server.p12\" keyStoreType=\"PKCS12\" keyStorePassword=\"perfperf\" trustStore=\"file:$RUN/ca.p12\" trustStoreType=\"PKCS12\" trustStorePassword=\"perfperf\"/></sslContext>"
+		connector="<transportConnector name=\"amqps\" uri=\"amqp+nio+ssl://127.0.0.1:$TLS_PORT?$options\"/>"
+	fi
 	cat >activemq.xml <<-END
 		<beans xmlns="http://www.springframework.org/schema/beans"
 		  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -19,8 +27,10 @@ configure() {
 		  http://activemq.apache.org/schema/core http://activemq.apache.org/schema/core/activemq-core.xsd">
 		  <broker xmlns="http://activemq.apache.org/schema/core" brokerName="perf" useJmx="false" dataDirectory="$RUN/data">
 		    <persistenceAdapter><kahaDB directory="$RUN/data/kahadb"/></persistenceAdapter>
+		    $context
 		    <transportConnectors>
-		      <transportConnector name="amqp" uri="amqp+nio://127.0.0.1:$PORT?maximumConnections=5000"/>
+		      <transportConnector name="amqp" uri="amqp+nio://127.0.0.1:$PORT?$options"/>
+		      $connector
 		    </transportConnectors>
 		  </broker>
 		</beans>

@@ -1,32 +1,58 @@
 #!/bin/bash
-# RabbitMQ of Debian with the AMQP 1.0 plugin; addresses are /queue/NAME and /topic/NAME.
+# RabbitMQ of Debian with the AMQP 1.0 plugin; addresses are /queue/NAME and /topic/NAME. With TLS, a client's certificate
+# is that of the user who is its common name.
 NAME=rabbitmq
 USERINFO=guest:guest
+CAN_TLS=yes
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 install() { apt_install rabbitmq-server; }
 
 configure() {
-	echo '[rabbitmq_amqp1_0].' >enabled_plugins
+	echo '[rabbitmq_amqp1_0, rabbitmq_auth_mechanism_ssl].' >enabled_plugins
 	cat >rabbitmq.conf <<-END
 		listeners.tcp.1 = 127.0.0.1:$PORT
 		disk_free_limit.absolute = 100MB
+		${HEARTBEAT:+heartbeat = $HEARTBEAT}
+	END
+	[ -z "${TLS:-}" ] || cat >>rabbitmq.conf <<-END
+		listeners.ssl.1 = 127.0.0.1:$TLS_PORT
+		ssl_options.cacertfile = $TLS/ca.pem
+		ssl_options.certfile = $TLS/server.pem
+		ssl_options.keyfile = $TLS/server-key.pem
+		ssl_options.verify = verify_peer
+		ssl_options.fail_if_no_peer_cert = false
+		ssl_cert_login_from = common_name
+		auth_mechanisms.1 = PLAIN
+		auth_mechanisms.2 = AMQPLAIN
+		auth_mechanisms.3 = EXTERNAL
 	END
 	free_port >epmd_port
 	free_port >dist_port
 }
 
-launch() {
+# node exports what the broker and its command have in common.
+node() {
 	export HOME=$RUN # for the Erlang cookie
-	ERL_EPMD_PORT=$(<epmd_port)
+	ERL_EPMD_PORT=$(<"$RUN/epmd_port")
+	export ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT RABBITMQ_NODENAME=perf$PORT@localhost
+}
+
+launch() {
+	node
 	RABBITMQ_DIST_PORT=$(<dist_port)
-	export ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT RABBITMQ_DIST_PORT
-	export RABBITMQ_NODENAME=perf$PORT@localhost
+	export RABBITMQ_DIST_PORT
 	export RABBITMQ_MNESIA_BASE=$RUN/mnesia RABBITMQ_LOG_BASE=$RUN/log
 	export RABBITMQ_CONFIG_FILE=$RUN/rabbitmq RABBITMQ_ENABLED_PLUGINS_FILE=$RUN/enabled_plugins
 	export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}'
 	exec /usr/lib/rabbitmq/bin/rabbitmq-server
+}
+
+delete_queue() {
+	PORT=$(<"$PORTFILE")
+	node
+	quiet /usr/lib/rabbitmq/bin/rabbitmqctl delete_queue "$1"
 }
 
 # The Erlang port mapper is a daemon of its own; this one serves only this instance.

@@ -48,6 +48,7 @@ func (a Anchor) Offset() int64 { return a.Wall - a.Monotonic }
 type Clock struct {
 	base   time.Time // carries Go's monotonic reading of the anchor
 	anchor Anchor
+	gain   float64 // of a skewed clock, else 0: nanoseconds that it gains in one
 }
 
 // NewClock anchors a clock now.
@@ -76,12 +77,39 @@ func (c *Clock) Anchor() Anchor { return c.anchor }
 
 // Now returns the present instant in ns since the Unix epoch. It never goes
 // back and costs one read of the monotonic clock (about 35 ns).
-func (c *Clock) Now() int64 { return c.anchor.Wall + int64(time.Since(c.base)) }
+func (c *Clock) Now() int64 {
+	d := int64(time.Since(c.base))
+	if c.gain != 0 {
+		d += int64(float64(d) * c.gain)
+	}
+	return c.anchor.Wall + d
+}
+
+// Skewed returns a clock that is ahead of c by offset at the anchor and gains ppm
+// microseconds a second from there on: that of a host whose clock is wrong, for
+// tests of what is to find that out. Its anchor is the wrong wall clock's, with the
+// right reading of the monotonic one.
+func (c *Clock) Skewed(offset time.Duration, ppm float64) *Clock {
+	s := *c
+	s.anchor.Wall += int64(offset)
+	s.gain = ppm / 1e6
+	return &s
+}
+
+// sinceAnchor returns how much later than the anchor an instant of this clock is, in
+// ns of the monotonic clock.
+func (c *Clock) sinceAnchor(instant int64) int64 {
+	d := instant - c.anchor.Wall
+	if c.gain != 0 {
+		d = int64(float64(d) / (1 + c.gain))
+	}
+	return d
+}
 
 // Time returns the time.Time of an instant of this clock. Timers and deadlines
 // made from it follow the monotonic clock, as the instant does.
 func (c *Clock) Time(instant int64) time.Time {
-	return c.base.Add(time.Duration(instant - c.anchor.Wall))
+	return c.base.Add(time.Duration(c.sinceAnchor(instant)))
 }
 
 // WallOffset returns wall − monotonic now, in ns, and the width of the bracket
@@ -91,12 +119,13 @@ func (c *Clock) WallOffset() (offset, gap int64) {
 	before := time.Now()
 	mono := monotonic()
 	gap = int64(time.Since(before))
-	return before.UnixNano() - (mono - gap/2), gap
+	skew := c.anchor.Wall - c.base.UnixNano()
+	return before.UnixNano() + skew - (mono - gap/2), gap
 }
 
 // MonotonicOf returns the reading of the host's monotonic clock at an instant
 // of this clock.
-func (c *Clock) MonotonicOf(instant int64) int64 { return instant - c.anchor.Offset() }
+func (c *Clock) MonotonicOf(instant int64) int64 { return c.anchor.Monotonic + c.sinceAnchor(instant) }
 
 func clockID(boot, namespace string) uint64 {
 	if boot == "" {

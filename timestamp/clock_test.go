@@ -76,3 +76,35 @@ func BenchmarkNow(b *testing.B) {
 		c.Now()
 	}
 }
+
+// A skewed clock shows the offset at once, gains as it was told to, and its timers
+// are those of the clock that it was made from.
+func TestSkewed(t *testing.T) {
+	t.Parallel()
+	c := NewClock()
+	for _, tt := range []struct {
+		offset time.Duration
+		ppm    float64
+	}{{0, 0}, {3 * time.Millisecond, 20}, {-3 * time.Millisecond, -20}} {
+		s := c.Skewed(tt.offset, tt.ppm)
+		a := s.Anchor()
+		if a.Wall != c.Anchor().Wall+int64(tt.offset) || a.Monotonic != c.Anchor().Monotonic || a.ClockID != c.Anchor().ClockID {
+			t.Errorf("anchor %+v of %+v", a, c.Anchor())
+		}
+		const later = int64(1_000_000_000)
+		instant := a.Wall + later + int64(tt.ppm*1000)
+		if got, want := s.MonotonicOf(instant), a.Monotonic+later; got < want-1 || got > want+1 {
+			t.Errorf("%v: the monotonic clock is %d ns after the anchor, want %d", tt, got-a.Monotonic, later)
+		}
+		if got, want := s.Time(instant), c.Time(c.Anchor().Wall+later); got.Sub(want).Abs() > 1 {
+			t.Errorf("%v: a timer at %v, want %v", tt, got, want)
+		}
+		before := c.Now()
+		now := s.Now()
+		after := c.Now()
+		skew := func(x int64) int64 { return x + int64(tt.offset) + int64(float64(x-c.Anchor().Wall)*tt.ppm/1e6) }
+		if now < skew(before)-1 || now > skew(after)+1 {
+			t.Errorf("%v: %d, not within %d and %d", tt, now, skew(before), skew(after))
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"amqpperf/timestamp"
 )
 
 // The exit status of every command.
@@ -35,6 +37,17 @@ type Env struct {
 	// second of them. Nil are the real ones.
 	Signals <-chan os.Signal
 	Exit    func(int)
+
+	// Clock makes the clock of a run. Nil is timestamp.NewClock.
+	Clock func() *timestamp.Clock
+}
+
+// NewClock returns the clock that all stamps of a run are from.
+func (e *Env) NewClock() *timestamp.Clock {
+	if e.Clock != nil {
+		return e.Clock()
+	}
+	return timestamp.NewClock()
 }
 
 // OSEnv returns the environment of the process.

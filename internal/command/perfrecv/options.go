@@ -93,7 +93,7 @@ func (r *run) validRun() error {
 
 // configure makes the configuration of the connections.
 func (r *run) configure() error {
-	r.clock = timestamp.NewClock()
+	r.clock = r.env.NewClock()
 	var err error
 	if r.link, err = r.o.conn.Config(r.clock, r.events.Add); err != nil {
 		return err

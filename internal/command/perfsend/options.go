@@ -143,7 +143,7 @@ func (o *options) validate(given func(string) bool, runID string) error {
 
 // configure makes the configuration of the connections.
 func (r *run) configure() error {
-	r.clock = timestamp.NewClock()
+	r.clock = r.env.NewClock()
 	var err error
 	if r.link, err = r.o.conn.Config(r.clock, r.events.Add); err != nil {
 		return err

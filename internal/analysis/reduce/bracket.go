@@ -96,11 +96,11 @@ func newBracketPass(f *firstPass) *bracketPass {
 
 func (f *firstPass) severalSenders() bool {
 	first, some := int32(0), false
-	for who := range f.line.producers {
-		if some && who.sender != first {
+	for who := range f.line.producers.all {
+		if some && who.process != first {
 			return true
 		}
-		first, some = who.sender, true
+		first, some = who.process, true
 	}
 	return false
 }
@@ -211,8 +211,8 @@ func (p *bracketPass) reasons(d *Data, b *Bracket, several bool) (why []string) 
 	if p.bins != nil && t.inverted == 0 {
 		width := time.Duration(b.BinWidth)
 		say(t.unsorted, "the rows are not in order: what happened within %s is not told apart", width)
-		if t.unsorted == 0 && len(t.producers) > 1 {
-			say(1, "of %d messages of %d producers what happened within %s is not told apart", t.n, len(t.producers), width)
+		if t.unsorted == 0 && len(t.producers.all) > 1 {
+			say(1, "of %d messages of %d producers what happened within %s is not told apart", t.n, len(t.producers.all), width)
 		}
 	}
 	if d.Part {

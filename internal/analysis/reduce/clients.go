@@ -5,54 +5,46 @@ import (
 	"slices"
 )
 
-// client is a producer or a consumer.
-type client struct {
-	sender         bool
-	process, index int32
-}
-
-// clients counts by client. Rows of one client mostly follow one another, so
-// the last one of each side is remembered.
+// clients counts by client: producers and consumers.
 type clients struct {
-	all  map[client]*span
-	last [2]struct {
-		who  client
-		span *span
-	}
+	producers, consumers *directory[span]
 }
 
-func (c *clients) meet(who client) *span {
-	last := &c.last[0]
-	if who.sender {
-		last = &c.last[1]
-	}
-	if last.span != nil && last.who == who {
-		return last.span
-	}
-	s := c.all[who]
-	if s == nil {
-		s = &span{}
-		c.all[who] = s
-	}
-	last.who, last.span = who, s
+func newClients() clients { return clients{newDirectory[span](), newDirectory[span]()} }
+
+func (c *clients) producer(process, index int32) *span {
+	s, _ := c.producers.meet(process, index)
 	return s
 }
 
-func (c *clients) add(who client, at int64) { c.meet(who).add(at) }
+func (c *clients) consumer(process, index int32) *span {
+	s, _ := c.consumers.meet(process, index)
+	return s
+}
+
+// whole takes in a plain chunk.
+func (c *clients) whole(v *view, from, to int) {
+	sender, producer, acked := v.Sender[from:to], v.Producer[from:to], v.Acked[from:to]
+	for i, at := range acked {
+		c.producer(sender[i], producer[i]).add(at)
+	}
+	receiver, consumer, received := v.Receiver[from:to], v.Consumer[from:to], v.Received[from:to]
+	for i, at := range received {
+		c.consumer(receiver[i], consumer[i]).add(at)
+	}
+}
 
 // list returns senders before receivers, by process and index.
 func (c *clients) list() []Client {
-	all := make([]Client, 0, len(c.all))
-	for who, s := range c.all {
-		all = append(all, Client{Sender: who.sender, Process: who.process, Index: who.index, N: s.n, PerS: s.rate(), First: s.first, Last: s.last})
+	return append(listOf(c.producers, true), listOf(c.consumers, false)...)
+}
+
+func listOf(d *directory[span], sender bool) []Client {
+	all := make([]Client, 0, len(d.all))
+	for who, s := range d.all {
+		all = append(all, Client{Sender: sender, Process: who.process, Index: who.index, N: s.n, PerS: s.rate(), First: s.first, Last: s.last})
 	}
 	slices.SortFunc(all, func(a, b Client) int {
-		if a.Sender != b.Sender {
-			if a.Sender {
-				return -1
-			}
-			return 1
-		}
 		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Index, b.Index))
 	})
 	return all

@@ -43,7 +43,7 @@ func (s *span) rate() float64 { return stats.Rate(s.n, s.first, s.last) }
 func newFirstPass(r *reducer) *firstPass {
 	f := &firstPass{
 		reducer: r, first: math.MaxInt64, last: math.MinInt64, end: math.MinInt64, endRecv: math.MinInt64,
-		oldest: math.MaxInt64, answered: math.MinInt64, arrived: math.MinInt64, clients: clients{all: map[client]*span{}},
+		oldest: math.MaxInt64, answered: math.MinInt64, arrived: math.MinInt64, clients: newClients(),
 	}
 	for m := range f.dists {
 		f.dists[m] = stats.NewDistribution()
@@ -226,8 +226,7 @@ func (f *firstPass) countMissing(v *view, i int, out Outcome) {
 func (f *firstPass) selectSend(v *view, i int, out Outcome) {
 	f.data.Size.Add(int64(v.Size[i]))
 	f.totals[0].add(v.Intended[i])
-	who := client{true, v.Sender[i], v.Producer[i]}
-	f.clients.meet(who)
+	who := f.clients.producer(v.Sender[i], v.Producer[i])
 	if has(v.Sent[i]) {
 		f.totals[1].add(v.Sent[i])
 		if has(v.Ready[i]) && v.Sent[i]-v.Ready[i] > blockedFor {
@@ -237,9 +236,9 @@ func (f *firstPass) selectSend(v *view, i int, out Outcome) {
 	switch {
 	case has(v.Acked[i]):
 		f.totals[2].add(v.Acked[i])
-		f.clients.add(who, v.Acked[i])
+		who.add(v.Acked[i])
 	case out == Presettled && has(v.Sent[i]):
-		f.clients.add(who, v.Sent[i])
+		who.add(v.Sent[i])
 	}
 	d := &f.data.Integrity
 	if out.unanswered() || out == Unsent {
@@ -255,7 +254,7 @@ const blockedFor = 1e6
 
 func (f *firstPass) selectArrival(v *view, i int) {
 	f.totals[3].add(v.Received[i])
-	f.clients.add(client{false, v.Receiver[i], v.Consumer[i]}, v.Received[i])
+	f.clients.consumer(v.Receiver[i], v.Consumer[i]).add(v.Received[i])
 	f.bound(v.Bound[i], 1)
 	if !has(v.Sent[i]) {
 		return

@@ -23,7 +23,7 @@ func (f *firstPass) countWhole(v *view, c chunk) {
 	f.totals[1].join(span{n, sentFirst, sentLast})
 	f.totals[2].join(span{n, ackedFirst, ackedLast})
 	f.totals[3].join(span{n, receivedFirst, receivedLast})
-	f.wholeClients(v, c)
+	f.clients.whole(v, c.from, c.to)
 	f.wholeRows(v, c)
 	runs(v.Size, c.from, c.to, func(from, to int) { f.data.Size.AddN(int64(v.Size[from]), int64(to-from)) })
 	runs(v.Bound, c.from, c.to, func(from, to int) { f.bound(v.Bound[from], int64(to-from)) })
@@ -121,26 +121,4 @@ func (v *view) deliveredOddly(c chunk) bool {
 		some = some || v.Reordered[i]
 	}
 	return some || highest > 0
-}
-
-// wholeClients counts by client. Rows of a chunk are mostly of one of each side.
-func (f *firstPass) wholeClients(v *view, c chunk) {
-	for from := c.from; from < c.to; {
-		to := from + 1
-		for to < c.to && v.Producer[to] == v.Producer[from] && v.Sender[to] == v.Sender[from] {
-			to++
-		}
-		first, last := extremes(v.Acked[from:to])
-		f.clients.meet(client{true, v.Sender[from], v.Producer[from]}).join(span{int64(to - from), first, last})
-		from = to
-	}
-	for from := c.from; from < c.to; {
-		to := from + 1
-		for to < c.to && v.Consumer[to] == v.Consumer[from] && v.Receiver[to] == v.Receiver[from] {
-			to++
-		}
-		first, last := extremes(v.Received[from:to])
-		f.clients.meet(client{false, v.Receiver[from], v.Consumer[from]}).join(span{int64(to - from), first, last})
-		from = to
-	}
 }

@@ -14,8 +14,12 @@ import (
 // does not depend on how they are scheduled.
 type stage func(*view)
 
-// batchesInFlight is how many batches are in memory: some ten MiB each.
-const batchesInFlight = 2
+// rowsInFlight is how many rows are in memory, some 180 bytes each, unless two
+// batches have more.
+const rowsInFlight = 1 << 16
+
+// mostBatches is in how many batches these may be.
+const mostBatches = 8
 
 // shared is a batch that several stages look at.
 type shared struct {
@@ -27,17 +31,18 @@ type shared struct {
 // pipeline hands batches to stages.
 type pipeline struct {
 	free   chan *shared
+	known  bool // the size of batches
 	inputs []chan *shared
 	done   sync.WaitGroup
 }
 
 func newPipeline(stages []stage) *pipeline {
-	p := &pipeline{free: make(chan *shared, batchesInFlight)}
-	for range batchesInFlight {
+	p := &pipeline{free: make(chan *shared, mostBatches)}
+	for range 2 {
 		p.free <- &shared{}
 	}
 	for _, s := range stages {
-		in := make(chan *shared, batchesInFlight)
+		in := make(chan *shared, mostBatches)
 		p.inputs = append(p.inputs, in)
 		p.done.Go(func() {
 			for b := range in {
@@ -51,8 +56,15 @@ func newPipeline(stages []stage) *pipeline {
 	return p
 }
 
-// send hands a batch to all stages.
+// send hands a batch to all stages. As long as batches are of the size of the
+// first one, so many are under way that no stage waits for the others.
 func (p *pipeline) send(b *shared) {
+	if !p.known {
+		p.known = true
+		for range min(mostBatches, rowsInFlight/b.rows.Len()) - 2 {
+			p.free <- &shared{}
+		}
+	}
 	b.left.Store(int32(len(p.inputs)))
 	for _, in := range p.inputs {
 		in <- b

@@ -26,14 +26,24 @@ func (v *view) divide(size int) {
 		}
 	}
 	for from := 0; from < v.Len(); from += size {
-		to := min(from+size, v.Len())
-		c := chunk{from: from, to: to, first: math.MaxInt64, last: math.MinInt64}
-		for _, at := range v.Intended[from:to] {
-			c.first, c.last = min(c.first, at), max(c.last, at)
-		}
-		c.plain = v.plain(from, to, accepted)
-		v.chunks = append(v.chunks, c)
+		v.divideRows(from, min(from+size, v.Len()), accepted)
 	}
+}
+
+// leastRows is how many rows are not divided any further.
+const leastRows = 32
+
+// divideRows makes chunks of rows: of those among which some are not plain, the
+// halves are looked at.
+func (v *view) divideRows(from, to int, accepted int32) {
+	c := chunk{from: from, to: to, plain: v.plain(from, to, accepted)}
+	if half := (to - from) / 2; !c.plain && half >= leastRows {
+		v.divideRows(from, from+half, accepted)
+		v.divideRows(from+half, to, accepted)
+		return
+	}
+	c.first, c.last = extremes(v.Intended[from:to])
+	v.chunks = append(v.chunks, c)
 }
 
 // plain reports whether all of the rows are.

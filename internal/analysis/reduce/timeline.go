@@ -20,9 +20,7 @@ type timeline struct {
 	bins  *stats.BusyBins
 	n     int64
 
-	producers map[producer]*lastOf
-	last      *lastOf
-	lastKey   producer
+	producers *directory[lastOf]
 
 	resent   int64 // later attempts: what they do to the order is not known
 	unready  int64 // sent without ready
@@ -39,7 +37,7 @@ func newTimeline(opt Options) *timeline {
 	if opt.inOrder > 0 {
 		limit = opt.inOrder
 	}
-	return &timeline{limit: limit, producers: map[producer]*lastOf{}}
+	return &timeline{limit: limit, producers: newDirectory[lastOf]()}
 }
 
 // arrivalOf is a primary row of a send log as a message at the entry of the system.
@@ -69,7 +67,7 @@ func (t *timeline) add(v *view, i int) {
 		t.early++
 	}
 	if v.Attempt[i] == 0 {
-		t.follow(producer{v.Sender[i], v.Producer[i]}, a)
+		t.follow(v.Sender[i], v.Producer[i], a)
 	}
 	if t.bins != nil {
 		t.bins.Add(a)
@@ -83,16 +81,11 @@ func (t *timeline) add(v *view, i int) {
 }
 
 // follow looks at the order within one producer, which a bin does not hold.
-func (t *timeline) follow(who producer, a stats.Arrival) {
-	if t.last == nil || t.lastKey != who {
-		l := t.producers[who]
-		if l == nil {
-			l = &lastOf{a.Intended, a.Ready, a.Done}
-			t.producers[who] = l
-		}
-		t.last, t.lastKey = l, who
+func (t *timeline) follow(sender, producer int32, a stats.Arrival) {
+	l, isNew := t.producers.meet(sender, producer)
+	if isNew {
+		*l = lastOf{a.Intended, a.Ready, a.Done}
 	}
-	l := t.last
 	switch {
 	case a.Intended < l.intended:
 		t.unsorted++

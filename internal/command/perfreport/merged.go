@@ -82,10 +82,13 @@ func openMerged(names []named, run string, extra []string) ([]source, error) {
 	return out, nil
 }
 
+// rowsAtOnce is how many rows are read together: few enough for a cache.
+const rowsAtOnce = 1 << 13
+
 // Next fills b with rows of one log after the other.
 func (m *mergedLogs) Next(b *format.Merged) error {
 	for m.at < len(m.logs) {
-		err := m.logs[m.at].Read(b)
+		err := m.logs[m.at].ReadRows(b, rowsAtOnce)
 		if errors.Is(err, io.EOF) {
 			m.at++
 			continue

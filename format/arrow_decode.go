@@ -88,7 +88,7 @@ func (s *ipcStream) validity(p part, n int) error {
 	if s.batch.nodes[p.node].nulls == 0 {
 		return nil
 	}
-	// s.next is a multiple of BatchRows, hence of 8.
+	// s.next is a multiple of 8.
 	raw, err := s.in.part(s.batch.buffers[p.buffer].offset+s.next/8, int64(n+7)/8)
 	if err != nil {
 		return err

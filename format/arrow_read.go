@@ -234,13 +234,17 @@ func (f *ipcField) width() int {
 }
 
 // fill reads up to BatchRows of the next rows into b.
-func (s *ipcStream) fill(b Batch) error {
+func (s *ipcStream) fill(b Batch) error { return s.fillSome(b, BatchRows) }
+
+// fillSome reads up to so many of the next rows, a multiple of 8: that is where
+// bitmaps can be cut.
+func (s *ipcStream) fillSome(b Batch, most int) error {
 	if s.next >= s.batch.rows {
 		if err := s.advance(); err != nil {
 			return err
 		}
 	}
-	n := int(min(s.batch.rows-s.next, BatchRows))
+	n := int(min(s.batch.rows-s.next, int64(min(max(most&^7, 8), BatchRows))))
 	cols := b.Columns()
 	for i := range s.cols {
 		if err := s.column(&s.cols[i], cols[i], n); err != nil {

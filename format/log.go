@@ -165,10 +165,15 @@ func (l *Log) Read(b Batch) error {
 	return nil
 }
 
-// ReadRows is Read for at most so many rows, where the container lets a reader
-// choose (Parquet): for whoever has many logs open.
+// chooser is a source whose reader may say how many rows it wants.
+type chooser interface {
+	readSome(b Batch, most int) error
+}
+
+// ReadRows is Read for at most so many rows (of a stream eight at least), where
+// the container lets a reader choose (not a spool): for whoever has many logs open.
 func (l *Log) ReadRows(b Batch, most int) error {
-	p, ok := l.src.(*parquetSource)
+	p, ok := l.src.(chooser)
 	if !ok || most >= BatchRows || b.Schema().Name != l.Schema() {
 		return l.Read(b)
 	}

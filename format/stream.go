@@ -28,7 +28,7 @@ type streamSource struct {
 	warns    []string
 }
 
-func openStream(r io.Reader) (source, error) {
+func openStream(r io.Reader) (*streamSource, error) {
 	s := &streamSource{in: newPipeInput(r)}
 	return s, s.begin()
 }
@@ -104,12 +104,14 @@ func (s *streamSource) selectColumns(names []string) error {
 	return s.rowsAt.selectColumns(names)
 }
 
-func (s *streamSource) read(b Batch) error {
+func (s *streamSource) read(b Batch) error { return s.readSome(b, BatchRows) }
+
+func (s *streamSource) readSome(b Batch, most int) error {
 	truncateBatch(b)
 	if s.ended {
 		return io.EOF
 	}
-	err := s.rowsAt.fill(b)
+	err := s.rowsAt.fillSome(b, most)
 	switch {
 	case err == nil:
 		s.read_ += int64(b.Len())

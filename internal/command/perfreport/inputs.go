@@ -24,8 +24,9 @@ type source interface {
 }
 
 // openRuns opens logs and returns one source a run, sorted by run. extra are
-// columns that are read beside those of a report.
-func openRuns(env *cli.Env, names []string, run string, extra []string) (sources []source, spools []*spool, err error) {
+// columns that are read beside those of a report. A pipe waits to be read if it is
+// the only one of them, and waits says that there are no others.
+func openRuns(env *cli.Env, names []string, run string, extra []string, waits bool) (sources []source, spools []*spool, err error) {
 	paths := slices.Clone(names)
 	defer func() {
 		if err == nil {
@@ -37,18 +38,20 @@ func openRuns(env *cli.Env, names []string, run string, extra []string) (sources
 		err = errors.Join(err, closeAll(spools))
 		sources, spools = nil, nil
 	}()
+	waits = waits && pipes(names) == 1
+	open := make([]*spool, len(names))
 	for i, name := range names {
 		if !isPipe(name) {
 			continue
 		}
-		s, err := spoolPipe(env, name)
+		s, err := spoolPipe(env, name, waits)
 		if err != nil {
 			return nil, spools, err
 		}
 		spools = append(spools, s)
-		paths[i] = s.path
+		paths[i], open[i] = s.path, s
 	}
-	merged, raw, err := classify(names, paths)
+	merged, raw, err := classify(names, paths, open)
 	switch {
 	case err != nil:
 		return nil, spools, err
@@ -72,6 +75,9 @@ func openRuns(env *cli.Env, names []string, run string, extra []string) (sources
 type named struct {
 	name, path  string
 	run, schema string
+
+	log   *format.Log // open already, nil: by its path
+	ended func()      // to be called when its rows were read; may be nil
 }
 
 // byRun divides raw logs into runs, where each log says which one it is of. If
@@ -98,16 +104,20 @@ func byRun(raw []named, run string) [][]named {
 	return out
 }
 
-func classify(names, paths []string) (merged, raw []named, err error) {
+func classify(names, paths []string, open []*spool) (merged, raw []named, err error) {
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
 			return nil, nil, fmt.Errorf("%s: given twice", names[i])
+		}
+		if s := open[i]; s != nil && s.log != nil {
+			merged = append(merged, named{name: names[i], path: path, run: s.log.Meta()[format.KeyRun], schema: s.log.Schema(), log: s.log, ended: s.stop})
+			continue
 		}
 		log, err := format.Open(path)
 		if err != nil {
 			return nil, nil, rename(err, path, names[i])
 		}
-		n := named{names[i], path, log.Meta()[format.KeyRun], log.Schema()}
+		n := named{name: names[i], path: path, run: log.Meta()[format.KeyRun], schema: log.Schema()}
 		switch log.Schema() {
 		case "merged/1":
 			merged = append(merged, n)
@@ -203,6 +213,15 @@ func isPipe(name string) bool {
 	}
 	st, err := os.Stat(name)
 	return err == nil && !st.IsDir() && !st.Mode().IsRegular()
+}
+
+func pipes(names []string) (n int) {
+	for _, name := range names {
+		if isPipe(name) {
+			n++
+		}
+	}
+	return n
 }
 
 func closeAll(spools []*spool) error {

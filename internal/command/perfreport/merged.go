@@ -44,9 +44,12 @@ func openMerged(names []named, run string, extra []string) ([]source, error) {
 		return err
 	}
 	for _, n := range names {
-		log, err := format.Open(n.path)
-		if err != nil {
-			return nil, closeSoFar(rename(err, n.path, n.name))
+		log := n.log
+		if log == nil {
+			var err error
+			if log, err = format.Open(n.path); err != nil {
+				return nil, closeSoFar(rename(err, n.path, n.name))
+			}
 		}
 		id := log.Meta()[format.KeyRun]
 		m := byRun[id]
@@ -90,6 +93,9 @@ func (m *mergedLogs) Next(b *format.Merged) error {
 	for m.at < len(m.logs) {
 		err := m.logs[m.at].ReadRows(b, rowsAtOnce)
 		if errors.Is(err, io.EOF) {
+			if ended := m.names[m.at].ended; ended != nil {
+				ended()
+			}
 			m.at++
 			continue
 		}

@@ -218,7 +218,7 @@ func (j *job) compare(ctx context.Context, page *index.Page) error {
 	for _, part := range []struct {
 		commands []plan.Command
 		names    *[]string
-	}{{j.plan.Comparisons(runs), &page.Compared}, {j.plan.Pictures(runs), &page.Drawn}} {
+	}{{j.plan.Comparisons(runs), &page.Compared}, {j.plan.Pictures(runs), &page.Drawn}, {j.plan.Together(runs), &page.Together}} {
 		for _, c := range part.commands {
 			j.show.step("compare")
 			if err := j.executor.Compare(ctx, c); err != nil {

@@ -23,12 +23,15 @@ type Page struct {
 	// Compared are the names of the comparisons that could be made, Drawn those of
 	// the pictures.
 	Compared, Drawn []string
-	Total           int // runs that were planned, 0 if that is not known beforehand
+	// Together are those of runs that were judged together.
+	Together []string
+	Total    int // runs that were planned, 0 if that is not known beforehand
 }
 
 type line struct {
 	outcome rundir.Outcome
-	report  *report
+	report  *report // nil without one
+	watched *usage  // of the processes that --watch-pid names; nil if none was
 }
 
 // Write writes index.md. Reports that cannot be read are an error after the page
@@ -41,7 +44,14 @@ func (p Page) Write() error {
 		if err != nil && trouble == nil {
 			trouble = err
 		}
-		lines = append(lines, line{o, r})
+		l := line{outcome: o, report: r}
+		if r != nil && len(r.Config.Watch) > 0 {
+			l.watched = watched(filepath.Join(p.Dir.Path, o.Folder))
+		}
+		lines = append(lines, l)
+	}
+	if err := p.together(lines); err != nil && trouble == nil {
+		trouble = err
 	}
 	b := &strings.Builder{}
 	p.head(b)
@@ -52,6 +62,7 @@ func (p Page) Write() error {
 	p.cells(b, lines)
 	fmt.Fprintf(b, "<!-- /summary -->\n\n")
 	p.compared(b)
+	p.kept(b, lines)
 	p.pictures(b, lines)
 	p.runs(b, lines)
 	p.commands(b, lines)
@@ -117,18 +128,28 @@ func (p Page) cells(b *strings.Builder, lines []line) {
 	if p.Dir.Scenario.Search == nil {
 		p.pivot(b, all)
 	}
-	fmt.Fprint(b, "| | runs | offered/s | acked/s | received/s | response p50 | p99 | e2e p50 | p99 | service p99 | what held the sender | the receiver |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n")
+	columns := p.columns(all)
+	heads, rule := "| |", "|---|"
+	for _, c := range columns {
+		heads += " " + c.head + " |"
+		rule += c.rule + "|"
+	}
+	fmt.Fprintf(b, "%s\n%s\n", heads, rule)
 	for _, c := range all {
 		title := c.title
 		if title == "" {
 			title = "all"
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(title), len(c.lines),
-			c.spread(func(r *report) *float64 { return r.Rates.Offered }), c.spread(func(r *report) *float64 { return r.Rates.Acked }),
-			c.spread(func(r *report) *float64 { return r.Rates.Received }),
-			c.middle("response", "50"), c.middle("response", "99"), c.middle("e2e", "50"), c.middle("e2e", "99"), c.middle("service", "99"), c.held("send"), c.held("receive"))
+		fmt.Fprintf(b, "| %s |", escape(title))
+		for _, x := range columns {
+			fmt.Fprintf(b, " %s |", x.cell(c))
+		}
+		fmt.Fprintln(b)
 	}
 	fmt.Fprint(b, "\nMedian of the runs (lowest–highest). In parentheses: rests on too few independent events, or withheld; `*`: of a run of this length only, overload; ∞: messages without an answer.\n\n")
+	if p.Plan.SweepOnly() {
+		fmt.Fprint(b, "One run of each, so that nothing is said about differences: `--repetitions 5` compares the variants.\n\n")
+	}
 }
 
 // sort puts a sweep in the order of its parameters and variants of a maximum rate

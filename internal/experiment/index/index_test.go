@@ -1,12 +1,14 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"amqpperf/format"
 	"amqpperf/internal/dev/golden"
 	"amqpperf/internal/experiment/plan"
 	"amqpperf/internal/experiment/rundir"
@@ -17,7 +19,7 @@ const reportText = `{"schema":"report/1","loop":"open","counts":{"intended":10,"
 "rates":{"offered_per_s":1000,"acked_per_s":ACKED,"received_per_s":RECEIVED,"clients":[{"name":"S1","per_s":400},{"name":"S2","per_s":null},{"name":"R1","per_s":RECEIVED}]},
 "metrics":{"response":{"quantiles":{"50":{"value_ns":1500000,"observed_ns":1500000,"status":"ok"},"99":{"value_ns":null,"observed_ns":9000000,"status":"uncertain"}}},
 "e2e":{"quantiles":{"50":{"value_ns":2000000000,"observed_ns":2000000000,"status":"nonstationary"},"99":{"value_ns":null,"observed_ns":null,"status":"infinite"}}}},
-"limits":[{"side":"receive","held":"credit","messages":10.04,"bytes":10280}],"config":{"peer_product":"a|b","peer_version":"1"}}`
+"limits":[{"side":"receive","held":"credit","messages":10.04,"bytes":10280}],"config":{"peer_product":"a|b","peer_version":"1"},"run":"RUN"}`
 
 func report1(acked, received string) string {
 	return strings.NewReplacer("ACKED", acked, "RECEIVED", received).Replace(reportText)
@@ -72,6 +74,7 @@ func page(t *testing.T) Page {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(path, "compared", "variants.md"), "# patched against trunk\n\n```\n# no heading\n```")
+	write(t, filepath.Join(path, d.Outcomes[1].Folder, "log.txt"), "one\n"+strings.Repeat("x", keptWidth+1)+"\n```three\nfour\n")
 	return Page{Dir: d, Plan: p, Compared: []string{"variants"}, Total: 4}
 }
 
@@ -164,5 +167,76 @@ func TestOverloaded(t *testing.T) {
 		if got := Left(file); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
+	}
+}
+
+// TestReached: held, overload, how many of both, and nothing of a closed loop.
+func TestReached(t *testing.T) {
+	t.Parallel()
+	held, closed := &report{Loop: "open"}, &report{Loop: "closed"}
+	over := &report{Loop: "open"}
+	over.Counts.Unsent = 1
+	for want, reports := range map[string][]*report{
+		"held": {held, held}, "overload": {over}, "held in 1 of 2": {over, held}, "": {closed},
+	} {
+		c := &cell{}
+		for _, r := range reports {
+			c.lines = append(c.lines, line{report: r})
+		}
+		if got := c.reached(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestWatched: CPU over time and the most memory, over all processes of all logs.
+func TestWatched(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if u := watched(dir); u != nil {
+		t.Errorf("no logs: %+v", u)
+	}
+	w, err := format.CreateParquet(filepath.Join(dir, "send.parquet"), format.SendSchema(), format.ParquetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := &format.Sample{What: format.Strings{Values: []string{"pid:1.cpu_ns", "pid:1.rss_bytes", "pid:2.cpu_ns", "host.cpu_ns"}}}
+	for _, x := range []struct {
+		at, value int64
+		what      int32
+	}{{0, 5, 0}, {0, 2 << 20, 1}, {0, 0, 2}, {0, 0, 3}, {1e9, 5e8 + 5, 0}, {2e9, 1e9 + 5, 0}, {1e9, 4 << 20, 1}, {2e9, 3 << 20, 1}, {1e9, 1e9, 2}, {1e9, 9e9, 3}} {
+		samples.Instant = append(samples.Instant, x.at)
+		samples.Value = append(samples.Value, x.value)
+		samples.What.Codes = append(samples.What.Codes, x.what)
+	}
+	if err := errors.Join(w.Table(samples), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	u := watched(dir)
+	if u == nil || u.processors != 1.5 || u.resident != 4<<20 {
+		t.Errorf("%+v, want 0.5 + 1 processors and 4 MiB", u)
+	}
+	c := &cell{lines: []line{{watched: u}, {}, {watched: &usage{processors: 0.5, resident: 2 << 20}}}}
+	if c.cpu() != "100 % (50 %–150 %)" || c.memory() != "3 MiB (2 MiB–4 MiB)" {
+		t.Errorf("%s, %s", c.cpu(), c.memory())
+	}
+}
+
+// TestJudgedTogether: what was found over several runs replaces what one of them showed.
+func TestJudgedTogether(t *testing.T) {
+	t.Parallel()
+	p := page(t)
+	p.Together = []string{"together-x"}
+	write(t, filepath.Join(p.Dir.Path, "compared", "together-x.json"), `{"run":"RUN","limits":[{"side":"receive","held":"broker-cap","messages":60}]}`+"\n")
+	if err := p.Write(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(p.Dir.Path, "index.md"))
+	if err != nil || !strings.Contains(string(text), "| broker-cap, 60 messages |") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	write(t, filepath.Join(p.Dir.Path, "compared", "together-x.json"), "{\n")
+	if err := p.Write(); err == nil || !strings.Contains(err.Error(), "together-x.json") {
+		t.Errorf("half a line: %v", err)
 	}
 }

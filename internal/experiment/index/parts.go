@@ -17,7 +17,7 @@ func (p Page) pictures(b *strings.Builder, lines []line) {
 		all = append(all, p.find(filepath.Join("compared", name))...)
 	}
 	if len(all) > 0 {
-		fmt.Fprint(b, "The first run of each variant beside the first of the baseline.\n\n")
+		fmt.Fprint(b, "A picture shows the first run of a side, and dashed the first of the baseline.\n\n")
 	}
 	if len(all) == 0 {
 		for _, l := range lines {

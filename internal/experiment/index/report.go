@@ -11,6 +11,7 @@ import (
 // report is what the index needs of a report/1 of perf-report; see its documentation.
 type report struct {
 	Schema string `json:"schema"`
+	Run    string `json:"run"`
 	Loop   string `json:"loop"`
 	Counts struct {
 		Intended, Sent, Accepted, Unsent, Received, Lost, Unknown, Presettled int64
@@ -28,12 +29,7 @@ type report struct {
 	Metrics map[string]struct {
 		Quantiles map[string]quantile `json:"quantiles"`
 	} `json:"metrics"`
-	Limits []struct {
-		Side     string   `json:"side"` // sending or receiving
-		Held     string   `json:"held"`
-		Messages *float64 `json:"messages"`
-		Bytes    *float64 `json:"bytes"`
-	} `json:"limits"`
+	Limits   []limit          `json:"limits"`
 	Overload *json.RawMessage `json:"overload"`
 	Checks   []struct {
 		ID     string `json:"id"`
@@ -41,9 +37,18 @@ type report struct {
 	} `json:"checks"`
 	Findings []string `json:"findings"`
 	Config   struct {
-		Product string `json:"peer_product"`
-		Version string `json:"peer_version"`
+		Product string   `json:"peer_product"`
+		Version string   `json:"peer_version"`
+		Watch   []string `json:"watch"`
 	} `json:"config"`
+}
+
+// limit is what held a side.
+type limit struct {
+	Side     string   `json:"side"` // sending or receiving
+	Held     string   `json:"held"`
+	Messages *float64 `json:"messages"`
+	Bytes    *float64 `json:"bytes"`
 }
 
 type quantile struct {
@@ -110,10 +115,14 @@ func Overloaded(file string) (bool, error) {
 	if err != nil || r == nil {
 		return true, err
 	}
+	return r.overloaded(), nil
+}
+
+func (r *report) overloaded() bool {
 	for _, c := range r.Checks {
 		if c.ID == "C2" && c.Status == "fail" {
-			return true, nil
+			return true
 		}
 	}
-	return r.Overload != nil || r.Counts.Unsent > 0, nil
+	return r.Overload != nil || r.Counts.Unsent > 0
 }

@@ -9,10 +9,11 @@ import (
 )
 
 // Comparisons are the commands that compare the variants, one for each combination
-// of the parameters; none if there is only one variant. runs are those that count.
+// of the parameters; none if there is only one variant, or if nothing could come of
+// them. runs are those that count.
 func (p *Plan) Comparisons(runs []Run) []Command {
 	s := p.Scenario
-	if len(s.Variants) < 2 || s.Search != nil {
+	if len(s.Variants) < 2 || s.Search != nil || p.SweepOnly() {
 		return nil
 	}
 	baseline := first(s.Baseline, s.Variants[0].Label)
@@ -47,38 +48,83 @@ func (p *Plan) Comparisons(runs []Run) []Command {
 	return all
 }
 
+// SweepOnly reports whether variants are swept over parameters with a run of each:
+// a table, and as many comparisons as it has cells, none of which could be significant.
+func (p *Plan) SweepOnly() bool {
+	s := p.Scenario
+	return s.Repetitions == 1 && len(s.Variants) > 1 && len(p.varied(combinations(s.Parameters)[0])) > 0
+}
+
 // Pictures are the commands that draw a run of each variant beside one of the
-// baseline: the first of both sides, since a picture shows two runs. Their results
-// are text files beside folders of the same names.
+// baseline, or, without variants, of each value of the one parameter that varies
+// beside one of its first: the first of both sides, since a picture shows two runs.
+// Their results are text files beside folders of the same names.
 func (p *Plan) Pictures(runs []Run) []Command {
 	s := p.Scenario
-	if len(s.Variants) < 2 || s.Search != nil || s.Pictures == scenario.DrawNone {
+	if s.Search != nil || s.Pictures == scenario.DrawNone {
 		return nil
 	}
-	baseline := first(s.Baseline, s.Variants[0].Label)
 	var all []Command
-	for _, params := range combinations(s.Parameters) {
-		one := func(label string) int {
-			return slices.IndexFunc(runs, func(r Run) bool { return r.Variant == label && slices.Equal(r.Params, params) })
+	for _, x := range p.sides() {
+		first := func(y side) int {
+			return slices.IndexFunc(runs, func(r Run) bool { return r.Variant == y.variant && slices.Equal(r.Params, y.params) })
 		}
-		base := one(baseline)
+		base, other := first(x.base), first(x.other)
+		if base < 0 || other < 0 {
+			continue
+		}
+		c := Command{Role: "report", Name: x.name, Program: "perf-report"}
+		c.Args = append(c.Args, "-q", "-o", filepath.Join(p.Dir, "compared", x.name+".txt"), "--png", filepath.Join(p.Dir, "compared", x.name))
+		for _, log := range p.logs(runs[base]) {
+			c.Args = append(c.Args, "--baseline", log)
+		}
+		options, err := p.words(runs[other], p.programs.Report, s.Report)
+		if err != nil { // New has tried them all
+			continue
+		}
+		c.Args = slices.Concat(c.Args, options, p.logs(runs[other]))
+		all = append(all, c)
+	}
+	return all
+}
+
+// side is what runs have in common that are shown by one of them.
+type side struct {
+	variant string
+	params  []Setting
+}
+
+// pair is a side to be drawn beside another.
+type pair struct {
+	name        string
+	base, other side
+}
+
+// sides lists what is drawn beside what.
+func (p *Plan) sides() (all []pair) {
+	s := p.Scenario
+	combined := combinations(s.Parameters)
+	if len(s.Variants) < 2 {
+		if varied := p.varied(combined[0]); len(varied) != 1 {
+			return nil
+		}
+		base := combined[0]
+		variant := ""
+		if len(s.Variants) == 1 {
+			variant = s.Variants[0].Label
+		}
+		for _, other := range combined[1:] {
+			all = append(all, pair{p.comparisonName(other), side{variant, base}, side{variant, other}})
+		}
+		return all
+	}
+	baseline := first(s.Baseline, s.Variants[0].Label)
+	for _, params := range combined {
 		for _, v := range s.Variants {
-			other := one(v.Label)
-			if v.Label == baseline || base < 0 || other < 0 {
-				continue
+			if v.Label != baseline {
+				name := p.comparisonName(append([]Setting{{"variant", v.Label}}, params...))
+				all = append(all, pair{name, side{baseline, params}, side{v.Label, params}})
 			}
-			name := p.comparisonName(append([]Setting{{"variant", v.Label}}, params...))
-			c := Command{Role: "report", Name: name, Program: "perf-report"}
-			c.Args = append(c.Args, "-q", "-o", filepath.Join(p.Dir, "compared", name+".txt"), "--png", filepath.Join(p.Dir, "compared", name))
-			for _, log := range p.logs(runs[base]) {
-				c.Args = append(c.Args, "--baseline", log)
-			}
-			options, err := p.words(runs[other], p.programs.Report, s.Report)
-			if err != nil { // New has tried them all
-				continue
-			}
-			c.Args = slices.Concat(c.Args, options, p.logs(runs[other]))
-			all = append(all, c)
 		}
 	}
 	return all
@@ -105,8 +151,19 @@ func (p *Plan) comparisonName(params []Setting) string {
 	return strings.Join(parts, "-")
 }
 
+// senders are all options of perf-send that the scenario has somewhere.
+func (p *Plan) senders() (all []scenario.Flag) {
+	for _, g := range p.Scenario.Send {
+		all = append(all, g.Flags...)
+	}
+	for _, v := range p.Scenario.Variants {
+		all = append(all, v.Send...)
+	}
+	return all
+}
+
 // ignored are settings that may differ between the runs of a side: the names of
-// fresh queues, and where a hook has started a broker.
+// fresh queues, and where a hook has started a broker, and its process.
 func (p *Plan) ignored() []string {
 	all := []string{}
 	if !p.Scenario.Shared {
@@ -115,6 +172,9 @@ func (p *Plan) ignored() []string {
 	if slices.ContainsFunc(slices.Concat(p.Scenario.Send, p.Scenario.Recv), func(g scenario.Group) bool { return strings.Contains(g.URL, "${") }) ||
 		strings.Contains(p.Scenario.URL, "${") || slices.ContainsFunc(p.Scenario.Variants, func(v scenario.Variant) bool { return strings.Contains(v.URL, "${") }) {
 		all = append(all, "url")
+	}
+	if slices.ContainsFunc(p.senders(), func(f scenario.Flag) bool { return f.Name == "watch-pid" && strings.Contains(f.Value, "${") }) {
+		all = append(all, "watch")
 	}
 	return all
 }

@@ -15,7 +15,7 @@ import (
 
 func programs() Programs {
 	return Programs{
-		Send:   Options{"rate": NeedsValue, "duration": NeedsValue, "count": NeedsValue, "durable": NoValue, "label": NeedsValue, "output": NeedsValue, "spin": OptionalValue, "url": NeedsValue},
+		Send:   Options{"rate": NeedsValue, "duration": NeedsValue, "count": NeedsValue, "durable": NoValue, "label": NeedsValue, "output": NeedsValue, "spin": OptionalValue, "url": NeedsValue, "watch-pid": NeedsValue},
 		Recv:   Options{"rate": NeedsValue, "duration": NeedsValue, "credit": NeedsValue, "idle": NeedsValue, "wait": NeedsValue, "label": NeedsValue},
 		Report: Options{"warmup": NeedsValue},
 	}
@@ -247,5 +247,77 @@ func TestQuote(t *testing.T) {
 		if got := Quote(word); got != want {
 			t.Errorf("%s: got %s, want %s", word, got, want)
 		}
+	}
+}
+
+// TestPictures: variants beside the baseline, at each combination; or the values of
+// one parameter beside its first; of several parameters there are none.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"variants: [{label: A}, {label: B}, {label: C}]\nbaseline: B\n":        {"variant=A", "variant=C"},
+		"variants: [{label: A}, {label: B}]\nparameters: {rate: [1, 2]}\n":     {"variant=B-rate=1", "variant=B-rate=2"},
+		"parameters: {rate: [1, 2, 3], credit: [5]}\n":                         {"rate=2", "rate=3"},
+		"variants: [{label: A}]\nparameters: {rate: [1, 2]}\nrepetitions: 2\n": {"rate=2"},
+		"parameters: {rate: [1, 2], credit: [1, 2]}\n":                         nil,
+		"parameters: {rate: [1, 2]}\npictures: none\n":                         nil,
+		"repetitions: 2\n": nil,
+	} {
+		s := read(t, "addresses: q\norder: given\n"+text)
+		p, err := New(s, programs(), "id", "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range p.Pictures(Order(s, 1)) {
+			got = append(got, c.Name)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s%s", text, d)
+		}
+	}
+	s := read(t, "addresses: q\norder: given\nparameters: {rate: [1, 2]}\n")
+	p, err := New(s, programs(), "id", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "perf-report -q -o d/compared/rate=2.txt --png d/compared/rate=2 --baseline d/runs/001-rate=1-1/send.parquet --baseline d/runs/001-rate=1-1/recv.parquet " +
+		"d/runs/002-rate=2-1/send.parquet d/runs/002-rate=2-1/recv.parquet"
+	if d := cmp.Diff(want, p.Pictures(Order(s, 1))[0].Typed()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTogether: only what a hook makes different is judged together, everything else
+// being equal; and a sweep with a run of each compares nothing.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	const text = "addresses: q\norder: given\nvariants: [{label: A}, {label: B, send: {watch-pid: \"${PID}\"}}]\n" +
+		"parameters: {rtt: [0ms, 10ms], credit: [1, 2]}\nhooks: {before-run: \"echo $PERF_PARAM_RTT\"}\n"
+	s := read(t, text)
+	p, err := New(s, programs(), "id", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Order(s, 1)
+	got := p.Together(all)
+	if len(got) != 4 || got[0].Name != "together-A-credit=1" {
+		t.Fatalf("%+v", got)
+	}
+	want := "perf-report -q -f json -o d/compared/together-A-credit=1.json d/runs/001-A-rtt=0ms-credit=1-1/send.parquet d/runs/001-A-rtt=0ms-credit=1-1/recv.parquet " +
+		"d/runs/005-A-rtt=10ms-credit=1-1/send.parquet d/runs/005-A-rtt=10ms-credit=1-1/recv.parquet"
+	if d := cmp.Diff(want, got[0].Typed()); d != "" {
+		t.Error(d)
+	}
+	if got := p.Together(all[:1]); len(got) != 0 {
+		t.Errorf("a run alone: %+v", got)
+	}
+	if got := p.Comparisons(all); len(got) != 0 || !p.SweepOnly() {
+		t.Errorf("a sweep is compared: %+v", got)
+	}
+	s.Repetitions = 2
+	got = p.Comparisons(Order(s, 1))
+	if len(got) != 4 || p.SweepOnly() || !strings.Contains(got[0].Typed(), "--ignore watch ") {
+		t.Errorf("%+v", got)
 	}
 }

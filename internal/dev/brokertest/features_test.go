@@ -81,7 +81,7 @@ func TestFeatures(t *testing.T) {
 		if strings.Contains(text, gone) {
 			// The probe before has ended it.
 			got.Features[i-1].Verdict = "ends the broker"
-			restart(t, name)
+			restart(t)
 			verdict, text = pr.try(p)
 		}
 		t.Logf("%s: %s %s", pr.name, verdict, text)
@@ -89,7 +89,7 @@ func TestFeatures(t *testing.T) {
 	}
 	if _, refusal := (&prober{bench: b, queue: b.address + "-last"}).send(b.address, 1); strings.Contains(refusal, gone) {
 		got.Features[len(got.Features)-1].Verdict = "ends the broker"
-		restart(t, name)
+		restart(t)
 	}
 	path := filepath.Join("testdata", "features", name+".json")
 	if golden.Update() {
@@ -126,16 +126,10 @@ func TestFeatures(t *testing.T) {
 const gone = "nobody listens there"
 
 // restart starts the broker again; its URL is another one then.
-func restart(t *testing.T, broker string) {
+func restart(t *testing.T) {
 	t.Helper()
-	script, err := filepath.Abs(filepath.Join("..", "..", "..", "scripts", "brokers", broker+".sh"))
-	if err == nil {
-		_, err = brokerScript(script, "stop")
-	}
-	if err == nil {
-		url, err = brokerScript(script, "start")
-	}
-	if err != nil {
+	ours(t)
+	if err := startBroker(); err != nil {
 		t.Fatalf("the broker has ended, and cannot be started again: %v", err)
 	}
 }

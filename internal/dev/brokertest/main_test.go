@@ -46,40 +46,20 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(bin)) }()
-	if out, err := exec.Command("go", "build", "-o", bin, "amqpperf/cmd/...").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "amqpperf/cmd/perf-send", "amqpperf/cmd/perf-recv", "amqpperf/cmd/perf-merge", "amqpperf/cmd/perf-report").CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("cannot build the commands: %w\n%s", err, out)
 	}
 	if url != "" {
 		return m.Run(), nil
 	}
-	script, err := filepath.Abs(filepath.Join("..", "..", "..", "scripts", "brokers", broker+".sh"))
-	if err != nil {
+	if err := writeCertificates(bin); err != nil {
 		return 1, err
 	}
-	// A broker that a killed test left behind would have its messages.
-	if _, err := brokerScript(script, "stop"); err != nil {
-		return 1, err
-	}
-	defer func() {
-		_, stopErr := brokerScript(script, "stop")
-		err = errors.Join(err, stopErr)
-	}()
-	if url, err = brokerScript(script, "start"); err != nil {
+	defer func() { err = stopBroker(err) }()
+	if err := startBroker(); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
-}
-
-func brokerScript(script, verb string) (string, error) {
-	c := exec.Command(script, verb)
-	c.Env = append(os.Environ(), "INSTANCE="+cmp.Or(os.Getenv("PERF_TEST_INSTANCE"), "test"))
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", script, verb, err, stderr.String())
-	}
-	return strings.TrimSpace(string(out)), nil
 }
 
 // bench is one test's folder and queue.
@@ -89,6 +69,7 @@ type bench struct {
 	address string
 	client  string // of perf-send and perf-recv: own or library
 	many    int    // messages of a long run
+	url     string // of the broker, "" for the usual one
 }
 
 // newBench skips the test without a broker.
@@ -101,7 +82,7 @@ func newBench(t *testing.T, client string) *bench {
 		many = 10_000
 	}
 	name := strings.ReplaceAll(t.Name(), "/", "-")
-	return &bench{t, t.TempDir(), fmt.Sprintf("queue://%s-%d", name, rand.Uint32()), client, many}
+	return &bench{TB: t, dir: t.TempDir(), address: fmt.Sprintf("queue://%s-%d", name, rand.Uint32()), client: client, many: many}
 }
 
 // bothClients runs a test with our own sessions and links, and with those of the library.
@@ -131,7 +112,7 @@ func (b *bench) start(name string, args ...string) *process {
 	}
 	p := &process{b: b, name: name, cmd: exec.Command(filepath.Join(bin, name), args...), ended: make(chan error, 1)}
 	p.cmd.Dir = b.dir
-	p.cmd.Env = append(os.Environ(), "AMQP_URL="+url)
+	p.cmd.Env = append(os.Environ(), "AMQP_URL="+cmp.Or(b.url, url))
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		b.Fatal(err)

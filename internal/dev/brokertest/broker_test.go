@@ -1,0 +1,74 @@
+package brokertest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// brokerScript runs scripts/brokers/NAME.sh for an instance of PERF_TEST_BROKER, "" being that of all tests.
+func brokerScript(instance string, env []string, args ...string) (string, error) {
+	script, err := filepath.Abs(filepath.Join("..", "..", "..", "scripts", "brokers", os.Getenv("PERF_TEST_BROKER")+".sh"))
+	if err != nil {
+		return "", err
+	}
+	c := exec.Command(script, args...)
+	c.Env = append(os.Environ(), "INSTANCE="+cmp.Or(os.Getenv("PERF_TEST_INSTANCE"), "test")+instance)
+	c.Env = append(c.Env, env...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", script, strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// tlsEnv tells the script where the certificates are, if the broker can use them.
+func tlsEnv() []string {
+	if os.Getenv("PERF_TEST_BROKER") == "proton" {
+		return nil
+	}
+	return []string{"TLS=" + bin}
+}
+
+// startBroker starts the broker of all tests, of which nothing may be left from before.
+func startBroker() error {
+	_, err := brokerScript("", nil, "stop")
+	if err == nil {
+		url, err = brokerScript("", tlsEnv(), "start")
+	}
+	return err
+}
+
+// stopBroker adds to an error that of the script.
+func stopBroker(err error) error {
+	_, stopErr := brokerScript("", nil, "stop")
+	return errors.Join(err, stopErr)
+}
+
+// broker is what a test does to the broker itself.
+func (b *bench) broker(args ...string) string {
+	b.Helper()
+	out, err := brokerScript("", nil, args...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return out
+}
+
+// ours skips a test that treats the broker badly, unless the tests have started it themselves.
+func ours(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("PERF_TEST_BROKER")
+	if name == "" || os.Getenv("PERF_TEST_AMQP_URL") != "" {
+		t.Skip("the tests did not start this broker: set PERF_TEST_BROKER (make broker-test)")
+	}
+	return name
+}

@@ -1,0 +1,83 @@
+package brokertest
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"amqpperf/format"
+)
+
+// TestQueueDeleted deletes a queue under a sender and a receiver. Artemis tells the receiver, RabbitMQ cuts its connection; both go
+// on accepting the sender's messages, so that only the merge can tell what was lost.
+func TestQueueDeleted(t *testing.T) {
+	broker := ours(t)
+	if broker != "artemis" && broker != "rabbitmq" {
+		return // no command of theirs deletes one
+	}
+	b := newBench(t, "own")
+	recv := b.receiver("recv.parquet")
+	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "200", "-d", "10m", b.address)
+	b.eventually(send, "messages to flow", func() bool { return b.rows("send.parquet") > 200 && b.rows("recv.parquet") > 100 })
+	b.broker("delete-queue", strings.TrimPrefix(b.address, "queue://"))
+	recv.want(1)
+	t.Logf("perf-recv says: %s", recv.stderr.String())
+	if broker == "artemis" && !strings.Contains(recv.stderr.String(), "amqp:resource-deleted") {
+		t.Error("the receiver does not say why it ended")
+	}
+	if !b.has("recv.parquet", "detach", "error", "close") {
+		t.Errorf("no event in the receiver's log: %v", b.events("recv.parquet"))
+	}
+	n := b.rows("send.parquet")
+	b.eventually(send, "the sender to go on", func() bool { return b.rows("send.parquet") > n+400 })
+	send.signal(syscall.SIGINT)
+	send.want(3)
+
+	outcomes := map[string]int{}
+	for _, r := range b.sent("send.parquet") {
+		outcomes[r.outcome]++
+	}
+	t.Logf("outcomes: %v, events %v %v", outcomes, b.events("send.parquet"), b.events("recv.parquet"))
+	r := b.report("send.parquet", "recv.parquet")
+	r.wantCounts(map[string]int{"unknown": 0, "unsent": 0, "duplicate": 0, "unsettled": 0})
+	if lost := r.count("lost"); lost != r.count("accepted")-r.count("received") || lost < 300 {
+		t.Errorf("lost is %d of %d accepted, %d received", lost, r.count("accepted"), r.count("received"))
+	}
+	if outcomes[format.Accepted] != r.count("intended") {
+		t.Errorf("outcomes %v of %d messages", outcomes, r.count("intended"))
+	}
+}
+
+// TestCreditWithheld fills an address that takes no more at a size: the sender waits for credit, and says so; nothing is lost.
+func TestCreditWithheld(t *testing.T) {
+	if ours(t) != "artemis" {
+		return // the others are not configured so, or know no such limit
+	}
+	b := newBench(t, "own")
+	b.address = strings.Replace(b.address, "queue://", "queue://perf.block.", 1)
+	const n = 3000 // three times the first credit
+	send := b.start("perf-send", "-q", "-o", "send.parquet", "-r", "2k", "-n", "3000", "-s", "1000", "--drain", "5m", b.address)
+	b.eventually(send, "the credit to end", func() bool { return b.has("send.parquet", "credit0") })
+	// Another one gets none at all, and gives up.
+	other := b.start("perf-send", "-q", "-o", "other.parquet", "-r", "2k", "-n", "100", "--drain", "500ms", b.address)
+	other.want(3)
+	for _, r := range b.sent("other.parquet") {
+		if r.outcome != format.Unsent || r.wait != format.WaitCredit {
+			t.Fatalf("message %d without credit: %s after waiting for %s", r.key[2], r.outcome, r.wait)
+		}
+	}
+	recv := b.receiver("recv.parquet", "-n", "3000")
+	send.want(0)
+	recv.want(0)
+	waited := 0
+	for _, r := range b.sent("send.parquet") {
+		if r.wait == format.WaitCredit {
+			waited++
+		}
+	}
+	if waited < 1000 {
+		t.Errorf("%d messages waited for credit", waited)
+	}
+	b.report("send.parquet", "recv.parquet").wantCounts(map[string]int{"intended": n, "accepted": n, "received": n, "lost": 0, "duplicate": 0})
+	b.report("other.parquet").wantCounts(map[string]int{"intended": 100, "unsent": 100})
+}

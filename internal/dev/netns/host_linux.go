@@ -18,7 +18,7 @@ type Host struct{ calls chan func() }
 func New() (*Host, error) {
 	h := &Host{calls: make(chan func())}
 	made := make(chan error)
-	go h.stand(made)
+	go h.stand(unix.CLONE_NEWNET, made)
 	if err := <-made; err != nil {
 		return nil, err
 	}
@@ -28,11 +28,20 @@ func New() (*Host, error) {
 	return h, nil
 }
 
-// stand serves calls on a thread that has left the network of this process. The
-// thread is never unlocked, so that it ends here and is used for nothing else.
-func (h *Host) stand(made chan<- error) {
+// Here is the host of this process, with the network that it has.
+func Here() *Host {
+	h := &Host{calls: make(chan func())}
+	made := make(chan error)
+	go h.stand(0, made)
+	<-made // nothing is left, so nothing is refused
+	return h
+}
+
+// stand serves calls on a thread that has left what it is told to. The thread is
+// never unlocked, so that it ends here and is used for nothing else.
+func (h *Host) stand(leave int, made chan<- error) {
 	runtime.LockOSThread()
-	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+	if err := unix.Unshare(leave); err != nil {
 		runtime.UnlockOSThread()
 		made <- fmt.Errorf("network namespace: %w", err)
 		return

@@ -150,6 +150,8 @@ func TestOverloaded(t *testing.T) {
 		`{"schema":"report/1","overload":null,"checks":[{"id":"C2","status":"warn"}]}`: false,
 		`{"schema":"report/1","checks":[{"id":"C2","status":"fail"}]}`:                 true,
 		`{"schema":"report/1","overload":{"side":"send"}}`:                             true,
+		`{"schema":"report/1","counts":{"accepted":1000,"lost":10}}`:                   false,
+		`{"schema":"report/1","counts":{"accepted":1000,"lost":11}}`:                   true,
 		`{"schema":"report/1","counts":{"unsent":1}}`:                                  true,
 	} {
 		file := filepath.Join(t.TempDir(), "report.json")

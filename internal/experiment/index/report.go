@@ -118,11 +118,16 @@ func Overloaded(file string) (bool, error) {
 	return r.overloaded(), nil
 }
 
+// mostLost is the share of the messages that the broker took above which those that
+// never came are a sign that the receiver did not keep up, and not losses.
+const mostLost = 0.01
+
 func (r *report) overloaded() bool {
 	for _, c := range r.Checks {
 		if c.ID == "C2" && c.Status == "fail" {
 			return true
 		}
 	}
-	return r.Overload != nil || r.Counts.Unsent > 0
+	late := float64(r.Counts.Lost) > mostLost*float64(r.Counts.Accepted+r.Counts.Presettled)
+	return r.Overload != nil || r.Counts.Unsent > 0 || late
 }

@@ -49,6 +49,7 @@ func spoolPipe(env *cli.Env, name string, waits bool) (s *spool, err error) {
 	if err := s.create(); err != nil {
 		return s, fmt.Errorf("copying %s: %w", display(name), err)
 	}
+	widenPipe(in)
 	head := &recording{Reader: in}
 	if waits {
 		log, err := format.OpenStreamAgain(display(name), head, s.file)

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package perfreport
+
+import "io"
+
+func widenPipe(io.Reader) {}

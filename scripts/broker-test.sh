@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 [ $# -gt 0 ] || die "usage: [SOAK=1] broker-test.sh rabbitmq|artemis|activemq|brokerj|proton..."
 which=(-skip '^TestSoak')
-[ -z "${SOAK:-}" ] || which=(-run '^TestSoak')
+[ -z "${SOAK:-}" ] || which=(-run '^TestSoak' -parallel 16)
 [ -z "${SOAK:-}" ] || ulimit -n 8192
 status=0
 for broker; do

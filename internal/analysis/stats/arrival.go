@@ -84,11 +84,3 @@ func Fold(counts []int64, k int) []int64 {
 	}
 	return out
 }
-
-// MMPP2 returns the mean rate of a Poisson process that switches between the
-// rates l1 and l2, leaving the first at rate r1 and the second at r2, and the
-// index of dispersion that its counts have over long windows.
-func MMPP2(l1, l2, r1, r2 float64) (rate, dispersion float64) {
-	rate = (l1*r2 + l2*r1) / (r1 + r2)
-	return rate, 1 + 2*(l1-l2)*(l1-l2)*r1*r2/((r1+r2)*(r1+r2)*(l1*r2+l2*r1))
-}

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// BinomialQuantile returns the smallest k with P(X ≤ k) ≥ alpha for X binomial
+// binomialQuantile returns the smallest k with P(X ≤ k) ≥ alpha for X binomial
 // with n trials of probability p: exact, also in the tail where a normal
 // approximation gives negative counts.
-func BinomialQuantile(n int64, p, alpha float64) int64 {
+func binomialQuantile(n int64, p, alpha float64) int64 {
 	if n < 1 || p <= 0 {
 		return 0
 	}

@@ -9,14 +9,12 @@
 //	         and the exceedances per bin of intended time
 //	result   Quantile: value, autocorrelation-aware interval, status
 //
-// Both passes are mergeable, and every sum is an integer, so neither the order
-// of the rows nor the way they are split over goroutines or files can change a
-// digit of the result.
+// Every sum is an integer, so neither the order of the rows nor the way they are
+// split over files can change a digit of the result.
 //
 // Values are int64 nanoseconds (negative ones are kept: a one-way delay between
 // two hosts may be negative). A message that never got its answer counts as
 // +infinity: it is counted apart and takes part in every rank.
 //
-// Types are not safe for concurrent use unless they say so; give each goroutine
-// its own and merge.
+// Types are not safe for concurrent use.
 package stats

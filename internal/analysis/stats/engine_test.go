@@ -52,7 +52,7 @@ func TestQuantilesAgainstSort(t *testing.T) {
 			}
 			var want int64
 			if rank > int64(len(finite)) {
-				want, _ = ps[i].OfSorted(finite)
+				want, _ = ps[i].ofSorted(finite)
 				if q.Status != Infinite && len(rows) > 0 {
 					t.Fatalf("p%s: rank %d of %d finite is %s", ps[i], rank, len(finite), q.Status)
 				}

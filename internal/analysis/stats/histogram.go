@@ -2,7 +2,7 @@ package stats
 
 import "math/bits"
 
-// DefaultPrecision is the number of mantissa bits a Distribution keeps: a
+// DefaultPrecision is the number of mantissa bits of what a Distribution shows: a
 // bucket is at most 1/1024 of its values wide.
 const DefaultPrecision = 10
 
@@ -63,15 +63,6 @@ func (h *Histogram) AddN(v, n int64) {
 	}
 	c[index] += n
 	h.n += n
-}
-
-// Reset empties the histogram and keeps its memory.
-func (h *Histogram) Reset() {
-	for i := range h.pos {
-		clear(h.pos[i])
-		clear(h.neg[i])
-	}
-	h.n = 0
 }
 
 // N returns the number of values.

@@ -54,8 +54,8 @@ func QuantileInterval(p Percentile, n int64, vif float64) Interval {
 	tail := p.Tail()
 	iv := Interval{VIF: vif, KEff: float64(n) * tail / vif}
 	independent := int64(float64(n) / vif)
-	a := BinomialQuantile(independent, tail, lowerAlpha)
-	b := BinomialQuantile(independent, tail, upperAlpha)
+	a := binomialQuantile(independent, tail, lowerAlpha)
+	b := binomialQuantile(independent, tail, upperAlpha)
 	iv.HighRank = n + 1
 	if a >= 1 {
 		iv.HighRank = n - int64(float64(a-1)*vif)

@@ -17,7 +17,7 @@ func TestBinomialQuantile(t *testing.T) {
 					mass *= float64(n-want) / float64(want+1) * p / (1 - p)
 					sum += mass
 				}
-				if got := BinomialQuantile(n, p, alpha); got != want {
+				if got := binomialQuantile(n, p, alpha); got != want {
 					t.Errorf("n=%d p=%g alpha=%g: %d, want %d", n, p, alpha, got, want)
 				}
 			}
@@ -28,7 +28,7 @@ func TestBinomialQuantile(t *testing.T) {
 		n      int64
 		lo, hi int64
 	}{{1_000_000, 0, 3}, {10_000_000, 4, 17}} {
-		lo, hi := BinomialQuantile(c.n, 1e-6, lowerAlpha), BinomialQuantile(c.n, 1e-6, upperAlpha)
+		lo, hi := binomialQuantile(c.n, 1e-6, lowerAlpha), binomialQuantile(c.n, 1e-6, upperAlpha)
 		if lo != c.lo || hi != c.hi {
 			t.Errorf("n=%d: [%d,%d], want [%d,%d]", c.n, lo, hi, c.lo, c.hi)
 		}
@@ -36,7 +36,7 @@ func TestBinomialQuantile(t *testing.T) {
 	// Large and central: within a count of the normal approximation.
 	n := int64(100_000_000)
 	want := 0.5*float64(n) - 1.959964*math.Sqrt(float64(n))/2
-	if got := BinomialQuantile(n, 0.5, lowerAlpha); math.Abs(float64(got)-want) > 2 {
+	if got := binomialQuantile(n, 0.5, lowerAlpha); math.Abs(float64(got)-want) > 2 {
 		t.Errorf("n=%d: %d, want about %.0f", n, got, want)
 	}
 }

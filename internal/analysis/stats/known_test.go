@@ -15,24 +15,6 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func TestLeastSquares(t *testing.T) {
-	t.Parallel()
-	x := []float64{1e18, 1e18 + 1024, 1e18 + 2048, 1e18 + 3072}
-	l, ok := stats.LeastSquares(x, []float64{7, 9, 11, 13})
-	near(t, "slope at an epoch", l.Slope*1024, 2, 1e-9)
-	if !ok {
-		t.Error("not fitted")
-	}
-	// Anscombe's first set: slope 0.5001, intercept 3.0001.
-	l, _ = stats.LeastSquares([]float64{10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5},
-		[]float64{8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68})
-	near(t, "slope", l.Slope, 0.50009, 1e-5)
-	near(t, "intercept", l.Intercept, 3.00009, 1e-5)
-	if _, ok := stats.LeastSquares([]float64{1, 1, 1}, []float64{1, 2, 3}); ok {
-		t.Error("a vertical line was fitted")
-	}
-}
-
 // Without ties, n = 4 ascending: S = 6, Var S = 4·3·13/18 = 8.667, z = 5/2.944.
 func TestMannKendall(t *testing.T) {
 	t.Parallel()
@@ -239,10 +221,19 @@ func TestDispersion(t *testing.T) {
 	}
 }
 
-// K20: MMPP2 of rates 10 and 1, switching at 0.5 and 0.2.
+// mmpp2 returns the mean rate of a Poisson process that switches between the rates
+// l1 and l2, leaving the first at rate r1 and the second at r2, and the index of
+// dispersion that its counts have over long windows.
+func mmpp2(l1, l2, r1, r2 float64) (rate, dispersion float64) {
+	rate = (l1*r2 + l2*r1) / (r1 + r2)
+	return rate, 1 + 2*(l1-l2)*(l1-l2)*r1*r2/((r1+r2)*(r1+r2)*(l1*r2+l2*r1))
+}
+
+// K20: a process of rates 10 and 1, switching at 0.5 and 0.2, has the dispersion of
+// its formula.
 func TestK20MMPP2(t *testing.T) {
 	t.Parallel()
-	rate, dispersion := stats.MMPP2(10, 1, 0.5, 0.2)
+	rate, dispersion := mmpp2(10, 1, 0.5, 0.2)
 	near(t, "rate", rate, 3.5714, 1e-4)
 	near(t, "dispersion", dispersion, 14.22, 0.005)
 	const window, windows = 100.0, 20_000
@@ -287,18 +278,4 @@ func TestEpisodes(t *testing.T) {
 	if carrying, total := stats.Episodes(nil, s, 0.8); carrying != 0 || total != 0 {
 		t.Errorf("nothing: %d of %d", carrying, total)
 	}
-}
-
-// The table of method: 368, 3,688, 36,887, and the M/M/1 inflations.
-func TestPlanner(t *testing.T) {
-	t.Parallel()
-	// ln 0.025/ln 0.99 is 367.04, so 368 values; 3687.03 → 3688; 36887.0 → 36887.
-	for p, want := range map[string]int64{"99": 368, "99.9": 3688, "99.99": 36887, "0": 1, "100": 0} {
-		if got := stats.FewestForInterval(stats.MustPercentiles(p)[0]); got != want {
-			t.Errorf("p%s: %d, want %d", p, got, want)
-		}
-	}
-	near(t, "rows for p99", stats.NeededRows(stats.MustPercentiles("99")[0], 9.7), 9700, 1e-6)
-	near(t, "VIF at 0.5", stats.QueueVIF(0.5), 9.7, 0.05)
-	near(t, "VIF at 0.8", stats.QueueVIF(0.8), 82, 0.5)
 }

@@ -58,11 +58,17 @@ func digits(s string) bool {
 	return true
 }
 
-// ParsePercentiles reads a comma-separated list in any order. An error names
-// the bad entry; the same number twice is an error.
+// mostPercentiles bounds the memory of a Selector, and fits its tables.
+const mostPercentiles = 1000
+
+// ParsePercentiles reads a comma-separated list in any order, at most 1,000 of
+// them. An error names the bad entry; the same number twice is an error.
 func ParsePercentiles(list string) ([]Percentile, error) {
 	var ps []Percentile
 	for entry := range strings.SplitSeq(list, ",") {
+		if len(ps) == mostPercentiles {
+			return nil, fmt.Errorf("more than %d percentiles", mostPercentiles)
+		}
 		p, err := ParsePercentile(entry)
 		if err != nil {
 			return nil, err
@@ -148,13 +154,4 @@ func (p Percentile) Rank(n int64) int64 {
 	lo, carry := bits.Add64(lo, p.denominator()-1, 0)
 	quo, _ := bits.Div64(hi+carry, lo, p.denominator())
 	return max(1, int64(quo))
-}
-
-// OfSorted returns the quantile of values in ascending order by nearest rank.
-// ok is false when there is none.
-func (p Percentile) OfSorted(sorted []int64) (v int64, ok bool) {
-	if len(sorted) == 0 {
-		return 0, false
-	}
-	return sorted[p.Rank(int64(len(sorted)))-1], true
 }

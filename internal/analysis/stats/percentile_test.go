@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -13,11 +14,11 @@ func TestNearestRank(t *testing.T) {
 	t.Parallel()
 	sorted := []int64{10, 20, 30, 40, 50}
 	for p, want := range map[string]int64{"0": 10, "20": 10, "20.1": 20, "25": 20, "50": 30, "90": 50, "100": 50} {
-		if got, ok := MustPercentiles(p)[0].OfSorted(sorted); !ok || got != want {
+		if got, ok := MustPercentiles(p)[0].ofSorted(sorted); !ok || got != want {
 			t.Errorf("p%s of %v = %d, want %d", p, sorted, got, want)
 		}
 	}
-	if _, ok := DefaultPercentiles()[0].OfSorted(nil); ok {
+	if _, ok := DefaultPercentiles()[0].ofSorted(nil); ok {
 		t.Error("a quantile of nothing")
 	}
 }
@@ -109,4 +110,18 @@ func FuzzParsePercentiles(f *testing.F) {
 			t.Errorf("labels %q of %q", got, s)
 		}
 	})
+}
+
+func TestTooManyPercentiles(t *testing.T) {
+	t.Parallel()
+	var list []string
+	for i := range mostPercentiles + 1 {
+		list = append(list, fmt.Sprintf("%d.%03d", i/100, i%100))
+	}
+	if ps, err := ParsePercentiles(strings.Join(list[1:], ",")); err != nil || len(ps) != mostPercentiles {
+		t.Errorf("%d: %v", len(ps), err)
+	}
+	if _, err := ParsePercentiles(strings.Join(list, ",")); err == nil {
+		t.Error("one more is accepted")
+	}
 }

@@ -30,3 +30,12 @@ func Quantiles(rows []Row, ps []Percentile) []Quantile {
 	qs, _ := s.Quantiles()
 	return qs
 }
+
+// ofSorted is the quantile of values in ascending order by nearest rank; ok is
+// false when there is none.
+func (p Percentile) ofSorted(sorted []int64) (v int64, ok bool) {
+	if len(sorted) == 0 {
+		return 0, false
+	}
+	return sorted[p.Rank(int64(len(sorted)))-1], true
+}

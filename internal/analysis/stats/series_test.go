@@ -16,24 +16,6 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-func TestCounter(t *testing.T) {
-	t.Parallel()
-	c := NewCounter(1000, 100, 3)
-	for _, at := range []int64{999, 1000, 1099, 1100, 1299, 1300, math.MinInt64, math.MaxInt64} {
-		c.Add(at)
-	}
-	if d := cmp.Diff([]int64{2, 1, 1}, c.Counts()); d != "" || c.Outside() != 4 {
-		t.Errorf("%s outside %d", d, c.Outside())
-	}
-	o := NewCounter(1000, 100, 3)
-	o.Add(1000)
-	o.Add(0)
-	c.Merge(o)
-	if d := cmp.Diff([]int64{3, 1, 1}, c.Counts()); d != "" || c.Outside() != 5 {
-		t.Errorf("%s outside %d", d, c.Outside())
-	}
-}
-
 func TestRate(t *testing.T) {
 	t.Parallel()
 	if got := Rate(501, 0, 5e9); got != 100 {

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"math"
+	"slices"
 
 	"amqpperf/internal/analysis/reduce"
 )
@@ -87,6 +88,9 @@ func Run(in Input) []Check {
 	for _, r := range table() {
 		c := Check{ID: r.id, Name: r.name, Limit: r.limit}
 		r.run(&in, &c)
+		if slices.Contains(byJoin(), r.id) {
+			c.joined(in.Data)
+		}
 		if c.Status == Warn || c.Status == Fail {
 			c.Advice = r.advice
 		}
@@ -135,11 +139,11 @@ func table() []row {
 		{"C15", "clock steps", "> 20 us warn; > 1 ms between hosts fail", "repeat the run when the clocks are steady", oneWay(), clockSteps},
 		{"C16", "offset between hosts", "bound > 10 % of p50 warn; > 25 % fail", "run sender and receiver on one host, or synchronise and probe the clocks", nil, offset},
 		{"C17", "causality", "received before sent warn; by more than the bound, or bound unknown, fail", "the clocks are not aligned: keep the rows, do not use one-way numbers", oneWay(), causality},
-		{"C18", "Little's identity", "> 1e-6 warn; > 1e-3 fail", "the log is corrupt or was joined wrongly: do not publish", everything(), little},
+		{"C18", "Little's identity", "> 1e-6 warn; > 1e-3, or a message acked before it was sent, fail", "the log is corrupt or was joined wrongly: do not publish", everything(), little},
 		{"C19", "decomposition identity", "> 1 ns fail", "a fault in the analysis: report it", everything(), decomposition},
 		{"C20", "histogram log", "any record error fail", "the values are beyond what the log can hold, or negative: look at the clocks", nil, histogram},
 		{"C21", "null-target floor", "floor > 20 % of the number warn, > 50 % fail; older than 7 days warn", "calibrate again on this host, or use an instrument with a lower floor", append(answered(), "transit", "e2e"), floor},
-		{"C22", "merge integrity", "configurations differ warn; runs, shares or times do not fit fail", "the logs are of different runs: join those that belong together", everything(), merge},
+		{"C22", "merge integrity", "runs, schedules, shares, configurations or times do not fit fail", "the logs are of different runs: join those that belong together", everything(), merge},
 		{"C23", "censoring", "unfinished > 0, or a send log that did not end cleanly warn; share above 1 − largest percentile fail", "raise --drain; quantiles among unfinished messages are infinite", nil, censoring},
 		{"C24", "retries and settlement", "rejected, released, modified or redelivered > 0 warn", "these messages are not in service and response: look at them on their own", nil, retries},
 		{"C25", "power of a comparison", "fewer than 4 runs a side warn", "use more interleaved runs", nil, power},

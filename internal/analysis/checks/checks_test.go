@@ -345,12 +345,50 @@ func TestMerge(t *testing.T) {
 	}
 	recv := format.Meta{format.KeySchema: "recv/1", format.KeyRun: "other"} // its rows decide
 	check(checks.OK, "2 send and 1 receive logs", send("run", `{"rate":"1k"}`), send("run", `{"rate":"1k"}`), recv)
-	check(checks.Warn, "2 different loads", send("run", `{"rate":"1k"}`), send("run", `{"rate":"2k"}`))
+	check(checks.Fail, "2 different loads", send("run", `{"rate":"1k"}`), send("run", `{"rate":"2k"}`))
+	check(checks.Fail, "2 different loads", send("run", `{"rate":"1k","schedule_hash":"a"}`), send("run", `{"rate":"1k","schedule_hash":"b"}`))
 	check(checks.Fail, "a send log is of run other", send("run", "{}"), send("other", "{}"))
 	check(checks.Fail, "1 of 2 shares", send("run", `{"share":"0/2"}`))
 	check(checks.Fail, "two senders have share 0/2", send("run", `{"share":"0/2"}`), send("run", `{"share":"0/2"}`))
 	check(checks.OK, "", send("run", `{"share":"0/2"}`), send("run", `{"share":"1/2"}`))
 	check(checks.Fail, "a sending process had ended", send("run", "{}"), send("run", "{}"))
+}
+
+// The join has seen more than the rows: where its verdict is worse it counts.
+func TestVerdictsOfTheJoin(t *testing.T) {
+	t.Parallel()
+	with := func(boots []string, verdicts ...reduce.Verdict) checks.Input {
+		d := *data(t, run(steady()))
+		d.Logs = nil
+		for _, boot := range boots {
+			d.Logs = append(d.Logs, reduce.Source{Schema: "send/1", BootID: boot})
+		}
+		d.Verdicts = verdicts
+		return checks.Input{Data: &d}
+	}
+	one, two := []string{"a", "a"}, []string{"a", "b"}
+	says := "the join of the whole run says: so"
+	for _, id := range []string{"C14", "C15", "C16", "C17", "C22"} {
+		for _, status := range []checks.Status{checks.Warn, checks.Fail} {
+			verdict(t, with(two, reduce.Verdict{ID: id, Status: string(status), Text: "so"}), id, status, says)
+		}
+	}
+	verdict(t, with(two, reduce.Verdict{ID: "C14", Status: "ok", Text: "so"}), "C14", checks.OK, says)
+	verdict(t, with(two, reduce.Verdict{ID: "C17", Status: "ok", Text: "so"}), "C17", checks.OK, "0 of")
+	verdict(t, with(one, reduce.Verdict{ID: "C14", Status: "warn", Text: "so"}), "C14", checks.Skip, "no state")
+	verdict(t, with(two, reduce.Verdict{ID: "C17", Status: "gone", Text: "so"}), "C17", checks.OK, "0 of")
+	verdict(t, with(two, reduce.Verdict{ID: "C18", Status: "fail", Text: "so"}), "C18", checks.OK, "time in flight")
+}
+
+// One process reads one clock: an answer before its question is a corrupt log.
+func TestAckedBeforeSent(t *testing.T) {
+	t.Parallel()
+	l := change(func(i int, r *synth.Row) {
+		if i == 7 {
+			r.Acked = r.Sent - 1
+		}
+	})
+	verdict(t, checks.Input{Data: data(t, run(l))}, "C18", checks.Fail, "1 message acked before sent")
 }
 
 func TestPower(t *testing.T) {

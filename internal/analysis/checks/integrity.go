@@ -13,6 +13,10 @@ import (
 
 func little(in *Input, c *Check) {
 	i := in.Data.Integrity
+	if i.AckedEarly > 0 {
+		c.Status, c.Text = Fail, fmt.Sprintf("%s acked before sent", words.Messages(i.AckedEarly))
+		return
+	}
 	if i.LittleRight == 0 && i.LittleLeft == 0 {
 		c.skip("nothing was acked")
 		return
@@ -63,16 +67,16 @@ func histogram(in *Input, c *Check) {
 // most 1/1024 of its values wide, and values are reported at its upper edge.
 const hdrDifference = 0.001
 
-// merge looks at whether the logs belong together. Configurations of senders
-// that differ are a warning only: two senders with other rates in one run can
-// be meant so.
+// merge looks at whether the logs belong together: senders of one run have one
+// schedule and one configuration. Loads that differ on purpose are different
+// runs, each with numbers of its own.
 func merge(in *Input, c *Check) {
 	logs := in.Data.Logs
 	if len(logs) == 0 || logs[0].Schema == "" || logs[0].Schema == "merged/1" {
 		c.skip("the log does not say what it was joined from")
 		return
 	}
-	var bad, odd []string
+	var bad []string
 	var loads, shares []string
 	senders, of := 0, int64(0)
 	for _, l := range logs {
@@ -96,7 +100,7 @@ func merge(in *Input, c *Check) {
 		}
 	}
 	if len(loads) > 1 {
-		odd = append(odd, fmt.Sprintf("the senders have %d different loads", len(loads)))
+		bad = append(bad, fmt.Sprintf("the senders have %d different loads", len(loads)))
 	}
 	if of > 0 && int64(len(shares)) != of {
 		bad = append(bad, fmt.Sprintf("%d of %d shares are there", len(shares), of))
@@ -107,16 +111,10 @@ func merge(in *Input, c *Check) {
 	slices.Sort(bad)
 	bad = slices.Compact(bad)
 	text := fmt.Sprintf("%d send and %d receive logs of one run", senders, len(logs)-senders)
-	if all := append(bad, odd...); len(all) > 0 {
-		text = strings.Join(all, "; ")
-	}
-	c.grade(float64(len(bad)+len(odd)), math.Inf(1), math.Inf(1), text)
-	if len(odd) > 0 {
-		c.atLeast(Warn)
-	}
 	if len(bad) > 0 {
-		c.atLeast(Fail)
+		text = strings.Join(bad, "; ")
 	}
+	c.grade(float64(len(bad)), 0, 0, text)
 }
 
 // apart names sending processes that had ended before another one began: they
@@ -152,7 +150,7 @@ func censoring(in *Input, c *Check) {
 	}
 	share := float64(i.Unfinished) / float64(i.Answerable)
 	text := fmt.Sprintf("%s of %s unfinished", words.Count(i.Unfinished), words.Count(i.Answerable))
-	if i.Unfinished > 0 {
+	if i.Unfinished > 0 && i.Oldest > 0 {
 		text += fmt.Sprintf(", the oldest for %s", units.Latency(i.Oldest))
 	}
 	tail := 1.0 // 1 − the largest percentile shown

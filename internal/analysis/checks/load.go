@@ -23,9 +23,9 @@ func completeness(in *Input, c *Check) {
 			sum += count
 		}
 	}
-	off := math.Abs(float64(sum - n.Intended))
+	off := math.Abs(float64(sum - n.Attempts))
 	if a := in.Data.Accounted; a != nil {
-		off += math.Abs(float64(a.Intended-n.Intended)) + math.Abs(float64(a.Received-n.Received)) +
+		off += math.Abs(float64(a.Intended-n.Attempts)) + math.Abs(float64(a.Received-n.Received)) +
 			math.Abs(float64(a.Lost-n.Lost)) + math.Abs(float64(a.Duplicate-n.Duplicate))
 	}
 	if off > 0 {
@@ -55,12 +55,12 @@ func offered(in *Input, c *Check) {
 		c.skip("no send log")
 		return
 	}
-	short := float64(n.Intended-n.Sent) / float64(n.Intended)
+	short := float64(n.Intended-n.SentFirst) / float64(n.Intended)
 	rate, sent := in.Data.Rates.Offered, in.Data.Rates.Sent
 	if late := 1 - sent/rate; late > short { // false for NaN
 		short = late
 	}
-	text := fmt.Sprintf("%s of %s sent", words.Count(n.Sent), words.Count(n.Intended))
+	text := fmt.Sprintf("%s of %s sent", words.Count(n.SentFirst), words.Count(n.Intended))
 	if !math.IsNaN(rate) && !math.IsNaN(sent) {
 		text += fmt.Sprintf(", %s offered, %s sent", words.PerSecond(rate), words.PerSecond(sent))
 	}

@@ -20,7 +20,7 @@ type Data struct {
 	Rates       Rates
 	Metrics     [numMetrics]Metrical
 	Waits       [numWaits]int64 // selected messages that were blocked for more than a millisecond, by cause
-	Size        stats.Moments   // bodies of the selected primary rows, bytes
+	Size        stats.Moments   // bodies of the selected messages, bytes
 
 	Series    Series
 	Tail      Tail
@@ -61,11 +61,14 @@ type Metrical struct {
 	Negative  int64 // values below zero
 }
 
-// Counts are over the whole run. Send-side ones are over primary rows, received,
-// lost, unknown and reordered over copy 0.
+// Counts are over the whole run. Send-side ones are over primary rows that a
+// send log has, received, lost, unknown and reordered over copy 0. A message that
+// was re-sent is intended once; outcomes, Sent and Acked count every attempt.
 type Counts struct {
 	Outcomes  [numOutcomes]int64
-	Intended  int64 // primary rows that a send log has
+	Intended  int64 // messages: first attempts
+	Attempts  int64 // the sum of Outcomes but Unlogged
+	SentFirst int64 // first attempts that were written
 	Sent      int64
 	Acked     int64
 	Received  int64
@@ -208,7 +211,7 @@ type Integrity struct {
 	SentEarly    int64   // sent before intended
 	Incomplete   int64   // accepted, but without sent or acked
 	Strange      int64   // outcome that the format does not know
-	Oldest       int64   // age of the oldest unfinished message at the end of the run
+	Oldest       int64   // age of the oldest unfinished message at the end of the run; 0: unknown
 	Unfinished   int64   // selected messages without an answer
 	Answerable   int64   // selected messages that service and response are about
 	MaxInFlight  int64   // at the ends of fine intervals: a lower limit

@@ -82,7 +82,7 @@ func (f *firstPass) countRow(v *view, i int) {
 		return
 	}
 	selected := f.win.selects(intended)
-	if v.Primary[i] {
+	if v.Primary[i] && (v.Attempt[i] == 0 || !sends) {
 		if !selected {
 			f.sel.Warm++
 		} else {
@@ -141,8 +141,14 @@ func (f *firstPass) distribute(v *view, i int) {
 
 func (f *firstPass) countSend(v *view, i int, out Outcome) {
 	c := &f.counts
-	c.Intended++
+	c.Attempts++
 	c.Outcomes[out]++
+	if v.Attempt[i] == 0 {
+		c.Intended++
+		if has(v.Sent[i]) {
+			c.SentFirst++
+		}
+	}
 	if has(v.Sent[i]) {
 		c.Sent++
 		f.end = max(f.end, v.Sent[i])
@@ -224,8 +230,10 @@ func (f *firstPass) countMissing(v *view, i int, out Outcome) {
 
 // selectSend takes in a selected primary row that a send log has.
 func (f *firstPass) selectSend(v *view, i int, out Outcome) {
-	f.data.Size.Add(int64(v.Size[i]))
-	f.totals[0].add(v.Intended[i])
+	if v.Attempt[i] == 0 {
+		f.data.Size.Add(int64(v.Size[i]))
+		f.totals[0].add(v.Intended[i])
+	}
 	who := f.clients.producer(v.Sender[i], v.Producer[i])
 	if has(v.Sent[i]) {
 		f.totals[1].add(v.Sent[i])
@@ -239,6 +247,9 @@ func (f *firstPass) selectSend(v *view, i int, out Outcome) {
 		who.add(v.Acked[i])
 	case out == Presettled && has(v.Sent[i]):
 		who.add(v.Sent[i])
+	}
+	if v.Attempt[i] > 0 {
+		return
 	}
 	d := &f.data.Integrity
 	if out.unanswered() || out == Unsent {
@@ -285,6 +296,9 @@ func (f *firstPass) finish() {
 		each(now.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
 	})
 	f.counts.Resent = f.again.messages()
+	if f.counts.Resent > 0 { // a later attempt may have got the answer
+		d.Integrity.Unfinished = f.dists[Response].Infinite()
+	}
 	f.counts.Foreign = d.Foreign
 	d.First, d.Last, d.Counts = f.first, f.last, f.counts
 	if f.sel.N == 0 {
@@ -312,6 +326,9 @@ func (f *firstPass) finishIntegrity() {
 	d.LastInstant = max(f.end, f.endRecv, f.last)
 	if f.oldest != math.MaxInt64 {
 		d.Oldest = d.LastInstant - f.oldest
+	}
+	if f.counts.Resent > 0 { // which of the messages were answered at last is known in number only
+		d.Oldest = 0
 	}
 	if f.data.Clock.MinTransit == math.MaxInt64 {
 		f.data.Clock.MinTransit = 0

@@ -10,7 +10,8 @@ func (f *firstPass) countWhole(v *view, c chunk) {
 	f.answered, f.arrived = max(f.answered, c.last), max(f.arrived, c.last)
 
 	counts := &f.counts
-	counts.Intended, counts.Sent, counts.Acked, counts.Received = counts.Intended+n, counts.Sent+n, counts.Acked+n, counts.Received+n
+	counts.Intended, counts.SentFirst, counts.Attempts = counts.Intended+n, counts.SentFirst+n, counts.Attempts+n
+	counts.Sent, counts.Acked, counts.Received = counts.Sent+n, counts.Acked+n, counts.Received+n
 	counts.Outcomes[Accepted] += n
 	f.data.Integrity.Answerable += n
 	f.data.Integrity.Decomposed += n // the identity holds for any instants that are all there

@@ -49,6 +49,14 @@ func TestResent(t *testing.T) {
 		equal(t, "e2e infinite", e.Infinite(), int64(1))
 		equal(t, "e2e of the first arrival", e.Max(), 11*ms)
 		equal(t, "re-sent", d.Counts.Resent, int64(3))
+		equal(t, "intended", d.Counts.Intended, int64(4))
+		equal(t, "attempts", d.Counts.Attempts, int64(8))
+		equal(t, "written at first", d.Counts.SentFirst, int64(4))
+		equal(t, "written", d.Counts.Sent, int64(8))
+		equal(t, "selected", d.Window.N, int64(4))
+		equal(t, "without an answer", d.Integrity.Unfinished, int64(1))
+		equal(t, "with one to wait for", d.Integrity.Answerable, int64(4))
+		equal(t, "bodies", d.Size.N(), int64(4))
 		equal(t, "lag", d.Metrics[reduce.Lag].N(), int64(4))
 	}
 }

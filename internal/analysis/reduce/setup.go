@@ -42,8 +42,18 @@ type Setup struct {
 	OtherRuns int64
 	// Accounted is the accounting of the join, nil if there is none.
 	Accounted *Accounting
+	// Verdicts are the checks that the join made of the whole run: of its clocks,
+	// and of whether the logs belong together.
+	Verdicts []Verdict
 	// ClockSource says how the clocks were aligned, "" if the log does not.
 	ClockSource string
+}
+
+// Verdict is a check that the join made; Status is ok, warn, fail or skip.
+type Verdict struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+	Text   string `json:"text"`
 }
 
 // Accounting is what is used of the accounting of a merged log.
@@ -59,8 +69,10 @@ type Accounting struct {
 		Received int64 `json:"received"`
 	} `json:"other_runs"`
 	Clock struct {
-		Source string `json:"source"`
+		Source string    `json:"source"`
+		Checks []Verdict `json:"checks"`
 	} `json:"clock"`
+	Merge Verdict `json:"merge"`
 	// Part says that the rows are a selection of those that were accounted for:
 	// the counts are not theirs.
 	Part bool `json:"part"`
@@ -82,6 +94,7 @@ func (s *Setup) account(meta format.Meta) (warnings []string) {
 	s.Foreign = acc.Foreign
 	s.OtherRuns = acc.OtherRuns.Sent + acc.OtherRuns.Received
 	s.ClockSource = acc.Clock.Source
+	s.Verdicts = slices.Concat(acc.Clock.Checks, []Verdict{acc.Merge})
 	return acc.Notes
 }
 

@@ -92,7 +92,7 @@ func sourceOf(m format.Meta) (s Source, err error) {
 // load is the part of a configuration that shapes the load of a schedule.
 func (c config) load() string {
 	part := map[string]any{}
-	for _, flag := range []string{"loop", "rate", "rate-per-producer", "arrivals", "size", "warmup", "max-pending", "presettled", "durable"} {
+	for _, flag := range []string{"loop", "schedule_hash", "rate", "rate-per-producer", "arrivals", "size", "warmup", "max-pending", "presettled", "durable"} {
 		if v := c.get(flag); v != nil {
 			part[flag] = v
 		}

@@ -85,7 +85,7 @@ func (b *builder) counts() {
 	c := b.d.Counts
 	o := c.Outcomes
 	b.r.Counts = Counts{
-		Intended: c.Intended, Sent: c.Sent, Acked: c.Acked,
+		Intended: c.Intended, Attempts: c.Attempts, Sent: c.Sent, Acked: c.Acked,
 		Accepted: o[reduce.Accepted], Rejected: o[reduce.Rejected], Released: o[reduce.Released], Modified: o[reduce.Modified],
 		Presettled: o[reduce.Presettled], Unsettled: o[reduce.Unsettled], Failed: o[reduce.Failed], Unsent: o[reduce.Unsent],
 		Received: c.Received, Lost: c.Lost, Unknown: c.Unknown, Duplicate: c.Duplicate,

@@ -65,7 +65,7 @@ func (r *Report) csvCounts(l *csvLines) {
 		name string
 		v    int64
 	}{
-		{"intended", c.Intended}, {"sent", c.Sent}, {"acked", c.Acked}, {"accepted", c.Accepted}, {"rejected", c.Rejected},
+		{"intended", c.Intended}, {"attempts", c.Attempts}, {"sent", c.Sent}, {"acked", c.Acked}, {"accepted", c.Accepted}, {"rejected", c.Rejected},
 		{"released", c.Released}, {"modified", c.Modified}, {"presettled", c.Presettled}, {"unsettled", c.Unsettled},
 		{"failed", c.Failed}, {"unsent", c.Unsent}, {"received", c.Received}, {"lost", c.Lost}, {"unknown", c.Unknown},
 		{"duplicate", c.Duplicate}, {"reordered", c.Reordered}, {"redelivered", c.Redelivered}, {"foreign", c.Foreign},

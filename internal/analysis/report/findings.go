@@ -22,6 +22,9 @@ func (b *builder) findings() {
 		b.say("no message was intended in the selected time")
 		return
 	}
+	if n := b.d.Integrity.AckedEarly; n > 0 {
+		b.say("%s acked before sent: the log cannot be right, and no latency is", messages(n))
+	}
 	b.findOverload()
 	b.findUnanswered()
 	b.findMissing()
@@ -59,21 +62,29 @@ func (b *builder) findUnanswered() {
 	if m.Infinite == 0 {
 		return
 	}
+	attempts := ""
+	if n.Attempts != n.Intended {
+		attempts = " attempts"
+	}
 	var parts []string
 	for _, p := range []struct {
 		n    int64
 		what string
 	}{{n.Unsettled, "unsettled"}, {n.Failed, "failed"}, {n.Unsent, "unsent"}} {
 		if p.n > 0 {
-			parts = append(parts, count(p.n)+" "+p.what)
+			parts = append(parts, count(p.n)+" "+p.what+attempts)
 		}
 	}
 	if m.Infinite == m.N {
 		b.say("no message got an answer (%s): there is no response time", strings.Join(parts, ", "))
 		return
 	}
-	b.say("%s of %s got no answer (%s), the oldest has waited for %s: response quantiles above p%s are infinite",
-		count(m.Infinite), messages(m.N), strings.Join(parts, ", "), units.Latency(b.d.Integrity.Oldest), lastFinite(m))
+	oldest := ""
+	if b.d.Integrity.Oldest > 0 {
+		oldest = fmt.Sprintf(", the oldest has waited for %s", units.Latency(b.d.Integrity.Oldest))
+	}
+	b.say("%s of %s got no answer (%s)%s: response quantiles above p%s are infinite",
+		count(m.Infinite), messages(m.N), strings.Join(parts, ", "), oldest, lastFinite(m))
 }
 
 // lastFinite is the percentile up to which a metric is finite, rounded down.
@@ -139,12 +150,11 @@ func (b *builder) findWaiting() {
 		response, ok = b.at(reduce.Response, p)
 	}
 	service, ok2 := b.at(reduce.Service, p)
-	if !ok || !ok2 || b.r.Metrics.Get("service").N == 0 {
+	if !ok || !ok2 || b.r.Metrics.Get("service").N == 0 || b.d.Integrity.AckedEarly > 0 {
 		return
 	}
 	few := b.few(reduce.Response, p)
-	t := b.r.Tail
-	if float64(response) < 1.05*float64(service) || response-service < int64(20*time.Microsecond) || t == nil || t.N == 0 {
+	if float64(response) < 1.05*float64(service) || response-service < int64(20*time.Microsecond) {
 		b.say("response p%s %s and service p%s %s agree%s: no back-pressure, open and closed views agree", p, units.Latency(response), p, units.Latency(service), few)
 		b.findTail()
 		return
@@ -163,12 +173,22 @@ func (b *builder) few(m reduce.Metric, p string) string {
 
 // cause names the largest part of the tail that is not service.
 func (b *builder) cause() string {
+	const again = "messages were sent again, and wait from their intended instant to the answer of a later attempt"
 	t := b.r.Tail
+	if t == nil || t.N == 0 {
+		if b.r.Counts.Resent > 0 {
+			return again
+		}
+		return "messages waited before they were sent"
+	}
 	worst, most := reduce.WaitNone, 0.0
 	for _, w := range reduce.Waits() {
 		if v := t.Blocked[w.String()]; v > most {
 			worst, most = w, v
 		}
+	}
+	if before := t.Response - t.Service; b.r.Counts.Resent > 0 && max(t.Lag, most) < before/2 {
+		return again
 	}
 	if t.Lag >= most {
 		return "the generator handed messages over late (lag), so the difference is the tool's, not the broker's"

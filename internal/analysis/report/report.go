@@ -68,9 +68,11 @@ const (
 	Closed       Loop = "closed"
 )
 
-// Counts are over the whole run, see reduce.Counts.
+// Counts are over the whole run, see reduce.Counts: a message is intended once,
+// sent, acked and outcomes are of its attempts.
 type Counts struct {
 	Intended    int64 `json:"intended"`
+	Attempts    int64 `json:"attempts"`
 	Sent        int64 `json:"sent"`
 	Acked       int64 `json:"acked"`
 	Accepted    int64 `json:"accepted"`

@@ -40,6 +40,40 @@ func logs() map[string]func() *synth.Log {
 				return r
 			})
 		},
+		"one-instant": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				late := r.Intended - synth.Start
+				r.Intended, r.Ready, r.Sent, r.Acked = r.Intended-late, r.Ready-late, r.Sent-late, r.Acked-late
+				return r.Arrive(synth.Start + 2*ms)
+			})
+		},
+		"no-time": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				r.Ready, r.Sent, r.Acked = r.Intended, r.Intended, r.Intended
+				return r.Arrive(r.Intended)
+			})
+		},
+		"never-sent": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				r = r.Unanswered(format.Unsent)
+				r.Ready, r.Sent = synth.Null, synth.Null
+				return r
+			})
+		},
+		"acked-before-sent": func() *synth.Log {
+			return constant(func(r synth.Row) synth.Row {
+				r.Acked = r.Sent - 3*ms
+				return r.Arrive(r.Intended + 2*ms)
+			})
+		},
+		"received-before-sent": func() *synth.Log { // by less than the clocks are known to
+			return constant(func(r synth.Row) synth.Row {
+				r = r.Arrive(r.Sent - 20*us)
+				r.Bound = 50 * us
+				return r
+			})
+		},
+		"re-sent": resent,
 		"negative-one-way": func() *synth.Log {
 			return constant(func(r synth.Row) synth.Row {
 				r = r.Arrive(r.Intended + ms - 5*ms)
@@ -48,6 +82,29 @@ func logs() map[string]func() *synth.Log {
 			})
 		},
 	}
+}
+
+// resent is a run of which every tenth message failed and was sent again 20 ms
+// later; the last of these stays without an answer.
+func resent() *synth.Log {
+	l := &synth.Log{Meta: synth.Config(map[string]any{"rate": "1k"}, nil, "re-sent")}
+	for i := range int64(2000) {
+		r := synth.Message(i, synth.Start+i*ms, ms)
+		if i%10 != 9 {
+			l.Rows = append(l.Rows, r.Arrive(r.Intended+2*ms))
+			continue
+		}
+		failed := r.Unanswered(format.Failed)
+		failed.RecvOutcome = format.Unknown
+		r.Attempt, r.Sent, r.Acked = 1, r.Sent+20*ms, r.Acked+20*ms
+		if r = r.Arrive(r.Intended + 22*ms); i == 1999 {
+			again := failed
+			again.Attempt, again.Sent = 1, r.Sent
+			r = again
+		}
+		l.Rows = append(l.Rows, failed, r)
+	}
+	return l
 }
 
 func stalled(window int) *synth.Log {

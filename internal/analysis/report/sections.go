@@ -89,7 +89,11 @@ func (r *Report) flow() []string {
 		}
 		return strings.Join(parts, ", ")
 	}
-	sent := fmt.Sprintf("intended %s, sent %s, acked %s", count(c.Intended), count(c.Sent), count(c.Acked))
+	intended := count(c.Intended)
+	if c.Attempts != c.Intended {
+		intended += fmt.Sprintf(" messages, in %s attempts", count(c.Attempts))
+	}
+	sent := fmt.Sprintf("intended %s, sent %s, acked %s", intended, count(c.Sent), count(c.Acked))
 	if s := some(c.Accepted, "accepted", c.Rejected, "rejected", c.Released, "released", c.Modified, "modified",
 		c.Presettled, "presettled", c.Unsettled, "unsettled", c.Failed, "failed", c.Unsent, "unsent", c.Resent, "re-sent"); s != "" {
 		sent += ": " + s

@@ -24,12 +24,15 @@ func (b *builder) warnings() {
 	}
 	i := d.Integrity
 	if !i.ReceiveLog && !joined {
-		warn(d.Counts.Intended, "no receive log: nothing is known of deliveries, and nothing counts as lost")
+		warn(d.Counts.Attempts, "no receive log: nothing is known of deliveries, and nothing counts as lost")
 	}
-	if d.Counts.Intended == 0 {
+	if d.Counts.Attempts == 0 {
 		warn(d.Counts.Received, "no send log: what the senders saw is not known")
 	}
-	if d.Counts.Intended > 0 && d.Counts.Sent == 0 {
+	if d.Counts.Intended == 0 {
+		warn(d.Counts.Attempts, "only repeated attempts are looked at: a message's latencies are those of the row of its first one")
+	}
+	if d.Counts.Attempts > 0 && d.Counts.Sent == 0 {
 		warn(1, "nothing was sent: see the outcomes, and the errors of the senders")
 	}
 	if d.First == d.Last {

@@ -68,10 +68,14 @@ func prepare(env *cli.Env, o *options, fs *pflag.FlagSet, args []string) (*job, 
 	if o.printing {
 		id = "1"
 	}
-	if dir == "" && o.printing {
-		dir = tool + "-" + s.Name
-	} else if dir == "" {
-		dir = fmt.Sprintf("%s-%s-%s", tool, s.Name, time.Now().Format("20060102T150405.000"))
+	if dir == "" {
+		dir = tool
+		if s.Name != tool { // which it is without a name
+			dir += "-" + s.Name
+		}
+		if !o.printing {
+			dir += "-" + time.Now().Format("20060102T150405.000")
+		}
 	}
 	if j.plan, err = plan.New(s, programs, id, dir); err != nil {
 		return nil, &cli.ExitError{Code: cli.ExitUsage, Err: err}

@@ -218,9 +218,10 @@ func TestHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"# on bob\nperf-recv -o d/runs/001-1/recv.parquet --run perf-run-1-001 --ready-file",
-		"# on alice\nperf-send -o d/runs/001-1/send.parquet --run perf-run-1-001 --start-at \"${START}\"",
+		"# on bob\nmkdir -p d/runs/001-1\nperf-recv -o d/runs/001-1/recv.parquet --run perf-run-1-001 --ready-file",
+		"# on alice\nmkdir -p d/runs/001-1\nperf-send -o d/runs/001-1/send.parquet --run perf-run-1-001 --start-at \"${START}\"",
 		"START=$(date -u -d '+30 seconds' +%Y-%m-%dT%H:%M:%SZ)",
+		"--clock-listen HOST:PORT for perf-recv",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

@@ -80,10 +80,10 @@ func (p *Plan) Print(w io.Writer, runs []Run) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "mkdir -p %s\n", Quote(p.folder(r)))
 		if p.onHosts() {
-			printHosts(b, commands)
+			printHosts(b, p.folder(r), commands)
 		} else {
+			fmt.Fprintf(b, "mkdir -p %s\n", Quote(p.folder(r)))
 			printHere(b, commands)
 		}
 		p.printHook(b, "after the run", s.Hooks.AfterRun, &r)
@@ -91,13 +91,13 @@ func (p *Plan) Print(w io.Writer, runs []Run) error {
 			fmt.Fprintf(b, "sleep %g\n", s.CoolDown.Seconds())
 		}
 	}
-	if len(s.Variants) > 1 {
-		fmt.Fprintf(b, "\n# variants compared\nmkdir -p %s\n", Quote(p.Dir+"/compared"))
-		for _, c := range slices.Concat(p.Comparisons(runs), p.Pictures(runs)) {
+	p.printHook(b, "after all runs", s.Hooks.AfterAll, nil)
+	if all := slices.Concat(p.Comparisons(runs), p.Pictures(runs), p.Together(runs)); len(all) > 0 {
+		fmt.Fprintf(b, "\n# runs compared\nmkdir -p %s\n", Quote(p.Dir+"/compared"))
+		for _, c := range all {
 			fmt.Fprintln(b, c.Typed())
 		}
 	}
-	p.printHook(b, "after all runs", s.Hooks.AfterAll, nil)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -185,7 +185,7 @@ func printHere(b *strings.Builder, commands []Command) {
 
 // printHosts says what to type where. The programs of several hosts agree on the
 // run by --run and on the start by --start-at.
-func printHosts(b *strings.Builder, commands []Command) {
+func printHosts(b *strings.Builder, folder string, commands []Command) {
 	b.WriteString("START=$(date -u -d '+30 seconds' +%Y-%m-%dT%H:%M:%SZ) # the same on all hosts, once the receivers are attached\n")
 	var hosts []string
 	for _, c := range commands {
@@ -194,7 +194,7 @@ func printHosts(b *strings.Builder, commands []Command) {
 		}
 	}
 	for _, h := range hosts {
-		fmt.Fprintf(b, "# on %s\n", first(h, "this host"))
+		fmt.Fprintf(b, "# on %s\nmkdir -p %s\n", first(h, "this host"), Quote(folder))
 		for _, c := range commands {
 			if c.Host == h && c.Role != "report" {
 				fmt.Fprintf(b, "%s &\n", c.Typed())
@@ -202,6 +202,9 @@ func printHosts(b *strings.Builder, commands []Command) {
 		}
 		fmt.Fprintln(b, "wait")
 	}
-	fmt.Fprintln(b, "# on this host, when the logs of all hosts are here")
+	if len(hosts) > 1 && !slices.ContainsFunc(commands, func(c Command) bool { return slices.Contains(c.Args, "--clock-listen") }) {
+		b.WriteString("# one-way times need clocks that were compared: --clock-listen HOST:PORT for perf-recv, --clock-peer and --clock-token for perf-send\n")
+	}
+	fmt.Fprintf(b, "# on this host, when the logs of all hosts are here\nmkdir -p %s\n", Quote(folder))
 	fmt.Fprintln(b, commands[len(commands)-1].Typed())
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,9 +31,22 @@ func brokerScript(instance string, env []string, args ...string) (string, error)
 	return strings.TrimSpace(string(out)), nil
 }
 
+// able reports whether the broker, as its script configures it, is one of those that can do something.
+func able(what string) bool {
+	return slices.Contains(map[string][]string{
+		"tls":                   {"activemq", "artemis", "brokerj", "rabbitmq"},
+		"certificates":          {"artemis", "rabbitmq"},
+		"durable queues":        {"activemq", "artemis", "brokerj", "rabbitmq"},
+		"durable subscriptions": {"activemq", "artemis", "brokerj"},
+		"transactions":          {"activemq", "artemis", "brokerj"},
+		"delete a queue":        {"artemis", "rabbitmq"}, // by a command
+		"full addresses":        {"artemis"},
+	}[what], os.Getenv("PERF_TEST_BROKER"))
+}
+
 // tlsEnv tells the script where the certificates are, if the broker can use them.
 func tlsEnv() []string {
-	if os.Getenv("PERF_TEST_BROKER") == "proton" {
+	if !able("tls") {
 		return nil
 	}
 	return []string{"TLS=" + bin}
@@ -64,11 +78,13 @@ func (b *bench) broker(args ...string) string {
 }
 
 // ours skips a test that treats the broker badly, unless the tests have started it themselves.
-func ours(t *testing.T) string {
+func ours(t *testing.T) {
 	t.Helper()
-	name := os.Getenv("PERF_TEST_BROKER")
-	if name == "" || os.Getenv("PERF_TEST_AMQP_URL") != "" {
+	if !isOurs() {
 		t.Skip("the tests did not start this broker: set PERF_TEST_BROKER (make broker-test)")
 	}
-	return name
+}
+
+func isOurs() bool {
+	return os.Getenv("PERF_TEST_BROKER") != "" && os.Getenv("PERF_TEST_AMQP_URL") == ""
 }

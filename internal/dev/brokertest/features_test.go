@@ -65,6 +65,12 @@ func probes() []probe {
 		{"durable subscription", durableSubscription},
 		{"shared subscription", sharedSubscription},
 		{"larger than a frame (1 MiB)", func(p *prober) (string, string) { return p.roundTrip([]string{"--size", "1MiB"}, nil, 20) }},
+		{"TLS", overTLS},
+		{"a client's certificate (SASL EXTERNAL)", byCertificate},
+		{"durable messages after a kill", afterKill},
+		{"a durable subscription after a kill", subscriptionAfterKill},
+		{"queue deleted under a sender", deletedUnderSender},
+		{"queue deleted under a receiver", deletedUnderReceiver},
 	}
 }
 

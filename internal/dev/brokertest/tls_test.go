@@ -1,6 +1,7 @@
 package brokertest
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,15 +16,16 @@ func (b *bench) tlsURL() (anonymous, user string) {
 
 // TestTLS sends and receives over TLS, by password and, where the broker can do that, by certificate (SASL EXTERNAL).
 func TestTLS(t *testing.T) {
-	if ours(t) == "proton" {
-		return // it has none
+	ours(t)
+	if !able("tls") {
+		return
 	}
 	bothClients(t, func(b *bench) {
 		anonymous, user := b.tlsURL()
 		ca := []string{"--tls-ca", filepath.Join(bin, "ca.pem")}
 		b.through(user, ca)
-		if name := externalUser(ours(t)); name != "" {
-			b.through(anonymous, append(ca, certificateFlags(name)...))
+		if able("certificates") {
+			b.through(anonymous, append(ca, certificateFlags(externalUser())...))
 		}
 	})
 }
@@ -42,9 +44,12 @@ func (b *bench) name(kind string) string {
 	return kind + b.address[strings.LastIndex(b.address, "-"):] + ".parquet"
 }
 
-// externalUser is whose certificate the broker takes, "" if none.
-func externalUser(broker string) string {
-	return map[string]string{"artemis": "perf", "rabbitmq": "guest"}[broker]
+// externalUser is whose certificate the broker takes.
+func externalUser() string {
+	if os.Getenv("PERF_TEST_BROKER") == "rabbitmq" {
+		return "guest"
+	}
+	return "perf"
 }
 
 func certificateFlags(name string) []string {
@@ -53,9 +58,9 @@ func certificateFlags(name string) []string {
 
 // TestTLSRefused: who is not known, or does not know the broker, gets nowhere.
 func TestTLSRefused(t *testing.T) {
-	broker := ours(t)
-	if broker == "proton" {
-		return // it has no TLS
+	ours(t)
+	if !able("tls") {
+		return
 	}
 	bothClients(t, func(b *bench) {
 		anonymous, user := b.tlsURL()
@@ -63,7 +68,7 @@ func TestTLSRefused(t *testing.T) {
 		b.refused(user, nil, "certificate")
 		b.refused(user, []string{"--tls-ca", filepath.Join(bin, "other-ca.pem")}, "certificate")
 		b.refused(user, append(ca, "--tls-server-name", "example.org"), "example.org")
-		if externalUser(broker) != "" {
+		if able("certificates") {
 			b.refused(anonymous, append(ca, certificateFlags(nobody)...), "amqp:unauthorized-access")
 			b.refused(anonymous, append(ca, certificateFlags("stranger")...), "")
 		}

@@ -59,7 +59,7 @@ func eachFour(b *testing.B, name string, use func(i int, to, from []int64)) {
 	var busy sync.WaitGroup
 	for k := 0; ; k++ {
 		m := &rows[k%2]
-		err := log.Read(m)
+		err := log.ReadRows(m, 1<<13)
 		busy.Wait()
 		if errors.Is(err, io.EOF) {
 			return

@@ -40,26 +40,42 @@ func (m *Moments) Add(v int64) {
 
 // AddDifferences takes in to[i] − from[i] for all i. It is Add for columns.
 func (m *Moments) AddDifferences(to, from []int64) {
-	if len(to) == 0 {
-		return
-	}
 	from = from[:len(to)]
+	for len(to) > 0 {
+		n := min(len(to), mostAtOnce)
+		m.addSome(to[:n], from[:n])
+		to, from = to[n:], from[n:]
+	}
+}
+
+// Up to so many values below smallValue have a sum of squares of 64 bits.
+const (
+	mostAtOnce = 1 << 10
+	smallValue = 1 << 26 // 67 ms
+)
+
+// addSome takes in at most mostAtOnce differences; if all are small, in 64 bits.
+func (m *Moments) addSome(to, from []int64) {
 	lowest, highest := to[0]-from[0], to[0]-from[0]
-	s0, s1, q0, q1, q2 := m.sum[0], m.sum[1], m.squares[0], m.squares[1], m.squares[2]
+	sum, squares := int64(0), uint64(0)
 	for i, t := range to {
 		v := t - from[i]
 		lowest, highest = min(lowest, v), max(highest, v)
-		var c uint64
-		sign := v >> 63 // 0, or −1 for a negative one
-		s0, c = bits.Add64(s0, uint64(v), 0)
-		s1 += uint64(sign) + c
-		u := uint64((v ^ sign) - sign)
-		hi, lo := bits.Mul64(u, u)
-		q0, c = bits.Add64(q0, lo, 0)
-		q1, c = bits.Add64(q1, hi, c)
-		q2 += c
+		sum += v
+		squares += uint64(v * v) // if it wraps it is not used
 	}
-	m.sum, m.squares = [2]uint64{s0, s1}, [3]uint64{q0, q1, q2}
+	if lowest <= -smallValue || highest >= smallValue {
+		for i, t := range to {
+			m.Add(t - from[i])
+		}
+		return
+	}
+	var c uint64
+	m.sum[0], c = bits.Add64(m.sum[0], uint64(sum), 0)
+	m.sum[1], _ = bits.Add64(m.sum[1], uint64(sum>>63), c)
+	m.squares[0], c = bits.Add64(m.squares[0], squares, 0)
+	m.squares[1], c = bits.Add64(m.squares[1], 0, c)
+	m.squares[2] += c
 	if m.n == 0 {
 		m.min, m.max = lowest, highest
 	}

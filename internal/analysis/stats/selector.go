@@ -13,10 +13,10 @@ const MaxSelectorBins = 1 << 16
 // from, keeps the values of the buckets that hold the wanted ranks, and counts
 // exceedances per bin of intended time.
 //
-// Memory: four bytes a bin for the rows and for each percentile; eight bytes
-// for each row in the fine bucket of a wanted rank, which is at most 1/16384
-// of its values wide; and a count for each value of its bucket, 1/1024 wide,
-// or eight bytes for each row in it if that is less.
+// Memory: four bytes a bin for the rows and for each percentile; for each wanted
+// rank eight bytes for each row in its fine bucket, which is at most 1/16384 of
+// its values wide, or four bytes for each value and bin; and four bytes for each
+// value of its bucket, 1/1024 wide, or eight for each row in it: what is less.
 type Selector struct {
 	dist   *Distribution
 	wanted []wanted // in the order of the caller
@@ -47,8 +47,9 @@ type wanted struct {
 // spot is the fine bucket of one wanted rank or several. Its rows are kept, to
 // count those above the exact quantile by bin.
 type spot struct {
-	bucket Bucket // cut at the extremes
-	rows   []uint64
+	bucket Bucket   // cut at the extremes
+	rows   []uint64 // value, less the lowest, and bin
+	counts []uint32 // by value, from the lowest, and bin, in place of rows where that is less
 }
 
 // zone is a bucket as a Histogram of DefaultPrecision has it, around one wanted
@@ -103,6 +104,9 @@ func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
 	for i := range s.zones {
 		s.zones[i].prepare()
 	}
+	for i := range s.spots {
+		s.spots[i].prepare(bins)
+	}
 	s.classify()
 	return s
 }
@@ -119,8 +123,21 @@ func (d *Distribution) cut(b Bucket) Bucket {
 // single reports that all values of a bucket are equal.
 func (b Bucket) single() bool { return b.Low == b.High }
 
+// width is how many values a bucket of finite values can hold.
+func (b Bucket) width() uint64 { return uint64(b.High) - uint64(b.Low) + 1 }
+
+func (p *spot) prepare(bins int) {
+	switch width := p.bucket.width(); {
+	case p.bucket.single():
+	case width <= 2*uint64(p.bucket.Count)/uint64(bins):
+		p.counts = make([]uint32, int(width)*bins)
+	default:
+		p.rows = make([]uint64, 0, p.bucket.Count)
+	}
+}
+
 func (z *zone) prepare() {
-	switch width := uint64(z.bucket.High) - uint64(z.bucket.Low) + 1; {
+	switch width := z.bucket.width(); {
 	case z.bucket.single():
 	case width <= 1<<DefaultPrecision || width/2 <= uint64(z.bucket.Count):
 		z.counts = make([]uint32, width)
@@ -196,10 +213,11 @@ func (s *Selector) keep(g *segment, bin uint32, v int64) {
 	}
 	if g.spot >= 0 {
 		p := &s.spots[g.spot]
-		if p.rows == nil {
-			p.rows = make([]uint64, 0, p.bucket.Count)
+		if p.counts == nil {
+			p.rows = append(p.rows, uint64(v-p.bucket.Low)<<s.shift|uint64(bin))
+		} else if at := int(v-p.bucket.Low)*(len(s.counts)/s.stride) + int(bin); uint(at) < uint(len(p.counts)) {
+			p.counts[at]++
 		}
-		p.rows = append(p.rows, uint64(v-p.bucket.Low)<<s.shift|uint64(bin))
 	}
 }
 
@@ -240,6 +258,14 @@ func (s *Selector) exceeding(w *wanted, v int64, exceed []uint32) {
 	}
 	p := &s.spots[w.spot]
 	if v == p.bucket.High {
+		return
+	}
+	if p.counts != nil {
+		for at := int(v-p.bucket.Low+1) * len(exceed); at < len(p.counts); at += len(exceed) {
+			for bin, n := range p.counts[at : at+len(exceed)] {
+				exceed[bin] += n
+			}
+		}
 		return
 	}
 	above := uint64(v-p.bucket.Low+1) << s.shift

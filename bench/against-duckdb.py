@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""against-duckdb.py [MESSAGES]: compares perf-report with DuckDB on one merged log of so many messages (default 10000000), with equal threads:
+the exact quantiles of four latencies, series per second, and the whole text report against both of these. In turns, REPS times (5).
+It needs Go, and a Python with duckdb: it starts itself again with the one that make interop installs. Room in $TMPDIR: some 25 bytes a message.
+DuckDB's time is that of its queries alone; ours is that of whole processes."""
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+REPS = int(os.environ.get("REPS", "5"))
+THREADS = len(os.sched_getaffinity(0))
+PERCENTILES = "[0.5, 0.9, 0.99, 0.999, 0.9999]"
+
+# Of the second of each instant what is counted, and of the second in which messages were intended their latencies.
+QUERIES = {
+    "quantiles": "SELECT " + ", ".join(f"quantile_disc({v}, {PERCENTILES})" for v in
+                                       ("acked - sent", "acked - intended", "received - sent", "received - intended")) + " FROM merged WHERE copy = 0",
+    "series": " UNION ALL ".join(
+        f"SELECT '{step}' AS step, {step} // 1000000000 AS second, count(*) AS n, {latencies} FROM merged WHERE copy = 0 AND {step} IS NOT NULL GROUP BY second"
+        for step, latencies in {
+            "intended": ", ".join(f"quantile_disc({v}, [0.5, 0.99, 0.999]), max({v})" for v in ("acked - intended", "acked - sent", "received - intended")),
+            "sent": "NULL, NULL, NULL, NULL, NULL, NULL", "acked": "NULL, NULL, NULL, NULL, NULL, NULL", "received": "NULL, NULL, NULL, NULL, NULL, NULL",
+        }.items()) + " ORDER BY step, second",
+}
+
+DUCKDB = """
+import resource, sys, time, duckdb
+db = duckdb.connect()
+db.execute("SET threads TO " + sys.argv[1])
+db.execute("CREATE VIEW merged AS SELECT * FROM read_parquet('" + sys.argv[2] + "')")
+def usage():
+    r = resource.getrusage(resource.RUSAGE_SELF)
+    return r.ru_utime + r.ru_stime
+cpu, begin = usage(), time.monotonic()
+for query in sys.argv[3:]:
+    db.execute(query).fetchall()
+print(time.monotonic() - begin, usage() - cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def duckdb(log, *queries):
+    """Returns (seconds, CPU seconds, peak MiB) of queries."""
+    out = subprocess.run([sys.executable, "-c", DUCKDB, str(THREADS), log, *(QUERIES[q] for q in queries)], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [float(v) for v in out.split()]
+
+
+def ours(log, *command):
+    """Returns (seconds, CPU seconds, peak MiB) of a process."""
+    begin = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "GOMAXPROCS": str(THREADS), "PERF_LOG": log})
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.monotonic() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"against-duckdb.py: {' '.join(command)}: exit status {process.returncode}")
+    return [took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]
+
+
+def main():
+    try:
+        import duckdb as library
+    except ImportError:
+        venv = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "amqpperf", "interop", "venv", "bin", "python")
+        if not os.path.exists(venv) or os.environ.get("DUCKDB_PY_AGAIN"):
+            sys.exit("against-duckdb.py: no DuckDB: make interop installs it")
+        os.execve(venv, [venv, *sys.argv], {**os.environ, "DUCKDB_PY_AGAIN": "1"})
+    messages = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+    with tempfile.TemporaryDirectory(prefix="duckdb-") as folder:
+        def go(*args):
+            subprocess.run(["go", *args], cwd=ROOT, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "CGO_ENABLED": "0"})
+
+        go("build", "-o", folder, "./cmd/perf-merge", "./cmd/perf-report")
+        go("test", "-c", "-o", f"{folder}/reduce.test", "./internal/analysis/reduce")
+        go("run", "./internal/analysis/join/synth/generate", "-messages", str(messages), "-loss", "10000", "-duplicate", "10000", folder)
+        log = f"{folder}/merged.parquet"
+        subprocess.run([f"{folder}/perf-merge", "-q", "-o", log, f"{folder}/send0.parquet", f"{folder}/recv0.parquet"], check=True)
+
+        def part(name):
+            return ours(log, f"{folder}/reduce.test", "-test.run", "^$", "-test.bench", f"^{name}$", "-test.benchtime", "1x")
+
+        cases = {
+            "exact quantiles of four latencies": (lambda: part("BenchmarkFourQuantiles"), lambda: duckdb(log, "quantiles")),
+            "series per second": (lambda: part("BenchmarkPerSecondSeries"), lambda: duckdb(log, "series")),
+            "whole text report / quantiles and series": (lambda: ours(log, f"{folder}/perf-report", "-q", log), lambda: duckdb(log, "quantiles", "series")),
+        }
+        results = {name: ([], []) for name in cases}
+        for rep in range(-1, REPS):  # the first one is to have the file in memory
+            for name, sides in cases.items():
+                for i in (0, 1) if rep % 2 else (1, 0):
+                    measured = sides[i]()
+                    if rep >= 0:
+                        results[name][i].append(measured)
+        print(f"{messages:,} messages, DuckDB {library.__version__}, {THREADS} threads each, {platform.processor() or platform.machine()}; medians of {REPS} in turns.\n")
+        print("| what | ours, s | DuckDB, s | times faster | ours, CPU s | DuckDB, CPU s | times less | ours, peak MiB | DuckDB, peak MiB |")
+        print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+        for name, (a, b) in results.items():
+            def median(of, k):
+                return statistics.median(r[k] for r in of)
+
+            def ratio(k):
+                return statistics.median(y[k] / x[k] for x, y in zip(a, b))
+
+            print(f"| {name} | {median(a, 0):.2f} | {median(b, 0):.2f} | {ratio(0):.1f} | {median(a, 1):.2f} | {median(b, 1):.2f} | {ratio(1):.1f} "
+                  f"| {median(a, 2):.0f} | {median(b, 2):.0f} |")
+
+
+main()

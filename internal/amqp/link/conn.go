@@ -34,6 +34,7 @@ type Conn struct {
 	inner     *goamqp.Conn
 	net       carrier
 	watch     *watcher       // of ClientLibrary
+	library   *netConn       // the same
 	plane     *plane         // of ClientOwn; nil: the library's client
 	links     atomic.Int32   // names handed out
 	closing   atomic.Bool    // Close was called
@@ -104,7 +105,8 @@ func (c *Conn) carry(socket net.Conn) {
 		return
 	}
 	c.watch = newWatcher(c.cfg.MaxFrameSize)
-	c.net = &netConn{Conn: socket, watch: c.watch}
+	c.library = &netConn{Conn: socket, watch: c.watch, now: c.cfg.Now}
+	c.net = c.library
 }
 
 // dialNet connects the socket, and TLS on it.

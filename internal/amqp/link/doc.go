@@ -52,13 +52,14 @@
 // Messages, sessions and links remain the library's.
 //
 // What the instants mean on this path: sent is read immediately before the
-// library's send call; acked is read when the library reports the settlement,
-// one waiting goroutine per message in flight, so that settlements out of order
-// are timed right; received is read when the library hands the message over, in
-// a goroutine that does nothing else. Time inside the library's own locks and
-// queues is therefore part of service and transit. When a connection breaks, the
-// library may drop settlements that it had read and not yet passed on; their
-// messages count as failed.
+// library's send call, so that time inside its locks and hand-offs is part of
+// service and transit. acked and received are the instant of the last socket read
+// before the library reports the settlement, to one waiting goroutine per message
+// in flight, or hands the message over, to a goroutine that does nothing else:
+// the read that brought it, or, where more has come while the library was busy
+// passing things on, a later one. When a connection breaks, the library may drop
+// settlements that it had read and not yet passed on; their messages count as
+// failed.
 //
 // The library trusts its peer more than it should; the wrapper refuses frames
 // that are larger than announced and flows that would make it panic, but this

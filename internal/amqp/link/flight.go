@@ -19,6 +19,7 @@ import (
 // delivers, and the others leave their completions to him.
 type flight struct {
 	now  func() int64
+	read func() int64 // when the socket was last read
 	sink amqp.Sink
 	jobs chan job
 	down chan struct{} // closed when the sink hears no more
@@ -40,9 +41,9 @@ type job struct {
 	receipt *goamqp.SendReceipt
 }
 
-func newFlight(now func() int64, sink amqp.Sink, hint int) *flight {
+func newFlight(now, read func() int64, sink amqp.Sink, hint int) *flight {
 	hint = min(max(hint, 16), 1<<16)
-	f := &flight{now: now, sink: sink, jobs: make(chan job), down: make(chan struct{}),
+	f := &flight{now: now, read: read, sink: sink, jobs: make(chan job), down: make(chan struct{}),
 		batch: make([]amqp.Completion, 0, hint), spare: make([]amqp.Completion, 0, hint)}
 	f.idle.L = &f.mu
 	f.ctx, f.stop = context.WithCancel(context.Background())
@@ -111,7 +112,7 @@ func (f *flight) work(j job) {
 // wait waits for one message.
 func (f *flight) wait(j job) {
 	state, err := j.receipt.Wait(f.ctx)
-	at := f.now()
+	at := f.read()
 	// When the link goes down together with a settlement, the library's Wait
 	// chooses between the two at random: ask until it would have shown up.
 	for try := 0; err != nil && try < 32; try++ {
@@ -123,6 +124,7 @@ func (f *flight) wait(j job) {
 		f.complete(c)
 		return
 	}
+	c.At = f.now()
 	text, failed := f.verdict(err)
 	if !failed {
 		f.cancel()

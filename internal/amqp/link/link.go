@@ -168,7 +168,7 @@ func (r *Receiver) Receive(ctx context.Context, dst []amqp.Delivery) (int, error
 }
 
 // Settle answers the deliveries first…last (inclusive) with Accepted, Rejected,
-// Released or Modified (delivery-failed) and returns the instant at which the
+// Released, Modified (delivery-failed) or Undeliverable and returns the instant at which the
 // last disposition was written. Deliveries that are settled already are skipped.
 // With ClientOwn a range is one disposition; the library writes one per message.
 func (r *Receiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {

@@ -13,12 +13,15 @@ import (
 )
 
 // netConn is the net.Conn under the library: it shows what comes in to the
-// watcher, and its Close gives the peer's close some time to arrive.
+// watcher, keeps the instant at which it came, and its Close gives the peer's
+// close some time to arrive.
 type netConn struct {
 	net.Conn
 	watch  *watcher
-	broken atomic.Bool // a write failed
-	ended  atomic.Bool // the peer closed the stream
+	now    func() int64
+	readAt atomic.Int64 // when the last read returned
+	broken atomic.Bool  // a write failed
+	ended  atomic.Bool  // the peer closed the stream
 	once   sync.Once
 	err    error
 }
@@ -27,6 +30,7 @@ type netConn struct {
 func (c *netConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
+		c.readAt.Store(c.now())
 		if bad := c.watch.feed(p[:n]); bad != nil {
 			n, err = 0, bad
 		}
@@ -50,6 +54,14 @@ func (c *netConn) Write(p []byte) (int, error) {
 func (c *netConn) peer() (container string, maxFrame uint32, opened bool) { return c.watch.peer() }
 
 func (c *netConn) offered() []wire.Symbol { return c.watch.offered() }
+
+// lastRead returns the instant at which the last read of the socket returned.
+//
+// What the library hands over has come with that read or an earlier one: the
+// instant lies between the arrival and the end of the library's own hand-offs,
+// from one goroutine to the next. On a connection that is not busy it is that of
+// the arrival.
+func (c *netConn) lastRead() int64 { return c.readAt.Load() }
 
 func (c *netConn) hungUp() bool { return c.ended.Load() }
 

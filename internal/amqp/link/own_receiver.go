@@ -269,6 +269,8 @@ func stateOf(s amqp.State) (wire.State, error) {
 		return wire.StateOf(wire.CodeReleased), nil
 	case amqp.Modified:
 		return wire.State{Kind: wire.CodeModified, DeliveryFailed: true}, nil
+	case amqp.Undeliverable:
+		return wire.State{Kind: wire.CodeModified, DeliveryFailed: true, UndeliverableHere: true}, nil
 	}
 	return wire.State{}, fmt.Errorf("link: settle with state %d", s)
 }

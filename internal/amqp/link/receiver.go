@@ -175,7 +175,7 @@ func (r *libraryReceiver) pump(ctx context.Context) {
 	defer close(r.pumped)
 	for {
 		m, err := r.inner.Receive(ctx, nil)
-		at := r.conn.cfg.Now()
+		at := r.conn.library.lastRead()
 		if err != nil {
 			r.pumpEnded(err)
 			return
@@ -185,7 +185,7 @@ func (r *libraryReceiver) pump(ctx context.Context) {
 			r.granted--
 			r.arrived = append(r.arrived, arrival{m, at})
 			m = r.inner.Prefetched()
-			at = r.conn.cfg.Now()
+			at = r.conn.library.lastRead()
 		}
 		r.renew()
 		r.mu.Unlock()
@@ -314,7 +314,7 @@ func overdelivers(p Peer) bool {
 }
 
 // Settle answers the deliveries first…last (inclusive) with Accepted, Rejected,
-// Released or Modified (delivery-failed) and returns the instant at which the
+// Released, Modified (delivery-failed) or Undeliverable and returns the instant at which the
 // last disposition was written. Deliveries that are settled already are skipped.
 // The library writes one disposition per message.
 func (r *libraryReceiver) Settle(first, last uint64, state amqp.State) (at int64, err error) {
@@ -344,8 +344,8 @@ func (r *libraryReceiver) settle(m *goamqp.Message, state amqp.State) (err error
 		err = r.inner.RejectMessage(ctx, m, nil)
 	case amqp.Released:
 		err = r.inner.ReleaseMessage(ctx, m)
-	case amqp.Modified:
-		err = r.inner.ModifyMessage(ctx, m, &goamqp.ModifyMessageOptions{DeliveryFailed: true})
+	case amqp.Modified, amqp.Undeliverable:
+		err = r.inner.ModifyMessage(ctx, m, &goamqp.ModifyMessageOptions{DeliveryFailed: true, UndeliverableHere: state == amqp.Undeliverable})
 	default:
 		return fmt.Errorf("link: settle with state %d", state)
 	}

@@ -87,7 +87,7 @@ func (c *Conn) newLibrarySender(ctx context.Context, cfg SenderConfig, address A
 		c.watch.remove(s.name, wire.RoleSender)
 		return nil, c.attachFailed(cfg.Address, address, err)
 	}
-	s.flight = newFlight(c.cfg.Now, cfg.Sink, cfg.MaxPending)
+	s.flight = newFlight(c.cfg.Now, c.library.lastRead, cfg.Sink, cfg.MaxPending)
 	theirs, _ := s.state.terminus()
 	c.attached(theirs, address, warning)
 	c.running.Go(s.watchEnd)

@@ -32,6 +32,7 @@ type options struct {
 	baseline    string
 	params      []string
 	repetitions int
+	warmUp      int
 	order       cli.Enum
 	seed        uint64
 	coolDown    time.Duration
@@ -145,6 +146,7 @@ func (o *options) registerRuns(f *pflag.FlagSet) {
 	f.StringVar(&o.baseline, "baseline", "", "`LABEL` of the variant that the others are compared with (default the first)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUES`, such as rate=5k,10k: all combinations are run; repeatable")
 	f.IntVar(&o.repetitions, "repetitions", 1, "runs of each variant and combination")
+	f.IntVar(&o.warmUp, "warm-up-runs", 0, "runs of each that are made first and do not count: a broker that was just started is another one")
 	f.StringVar(&o.send, "send", "", "`OPTIONS` of perf-send, by their long names, as one word: '--rate 5k --duration 30s'")
 	f.StringVar(&o.recv, "recv", "", "`OPTIONS` of perf-recv")
 	f.StringVar(&o.report, "report", "", "`OPTIONS` of perf-report")
@@ -188,7 +190,7 @@ func (o *options) registerDir(f *pflag.FlagSet) {
 
 // fromScenario are flags that may stand beside a scenario file.
 func fromScenario(name string) bool {
-	return slices.Contains([]string{"output", "resume", "retry-failed", "print", "env", "quiet", "seed", "repetitions", "find-max-rate", "from-rate", "tolerance", "find-runs", "url", "param", "pictures", "version", "help", "completion"}, name)
+	return slices.Contains([]string{"output", "resume", "retry-failed", "print", "env", "quiet", "seed", "repetitions", "warm-up-runs", "find-max-rate", "from-rate", "tolerance", "find-runs", "url", "param", "pictures", "version", "help", "completion"}, name)
 }
 
 func isScenario(arg string) bool {
@@ -211,6 +213,8 @@ func (o *options) validate(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("one SCENARIO, or ADDRESSes")
 	case o.repetitions < 1 || o.findRuns < 1:
 		return cli.Usagef("--repetitions and --find-runs are at least 1")
+	case o.warmUp < 0:
+		return cli.Usagef("--warm-up-runs cannot be negative")
 	case o.coolDown < 0 || o.drain < 0 || o.timeout <= 0:
 		return cli.Usagef("--cool-down, --drain and --run-timeout cannot be negative")
 	}

@@ -117,7 +117,7 @@ func (d *display) name(r plan.Run, total int) string {
 	if title := d.plan.Title(r); title != "" {
 		text += ", " + title
 	}
-	return text + fmt.Sprintf(", repetition %d", r.Repetition)
+	return text + ", " + r.Turn()
 }
 
 func (d *display) begin(r plan.Run, total int) {

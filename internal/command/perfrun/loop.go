@@ -210,7 +210,7 @@ func (j *job) held(o rundir.Outcome) bool {
 func (j *job) compare(ctx context.Context, page *index.Page) error {
 	var runs []plan.Run
 	for _, o := range j.dir.Outcomes {
-		if o.Status == rundir.OK || o.Status == rundir.Unmet {
+		if o.Run.Counts() && (o.Status == rundir.OK || o.Status == rundir.Unmet) {
 			runs = append(runs, o.Run)
 		}
 	}
@@ -244,7 +244,9 @@ func (j *job) verdict() error {
 		case rundir.Failed:
 			failed = append(failed, line)
 		case rundir.Unmet:
-			unmet = append(unmet, line)
+			if o.Run.Counts() || j.plan.Scenario.Search != nil {
+				unmet = append(unmet, line)
+			}
 		case rundir.OK, rundir.Interrupted:
 		}
 	}

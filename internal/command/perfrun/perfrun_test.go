@@ -135,6 +135,23 @@ hooks:
 	}
 }
 
+// TestWarmUpRuns: they are made and listed, and neither counted nor judged.
+func TestWarmUpRuns(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	code, _, stderr := run(t, "", "-u", broker(t), "-o", dir, "--warm-up-runs", "1", "--variant", "a=--size 100", "--variant", "b=--size 200",
+		"--cool-down", "0s", "--pictures", "none", "--send", "--rate 200 --duration 100ms", "--recv", "--idle 100ms", "queue://bench")
+	if code != cli.ExitOK {
+		t.Fatalf("exit status %d: %s", code, stderr)
+	}
+	contains(t, "standard error", stderr, "run 1 of 4, a, warm-up: ok after", "run 2 of 4, b, warm-up: ok after", ", repetition 1: ok after")
+	index := content(t, dir, "index.md")
+	contains(t, "index.md", index, "4 of 4 runs", "| a | 1 |", "| b | 1 |", "| a | warm-up |")
+	if compared := content(t, dir, "compared", "variants.md"); !strings.Contains(compared, "1 run against 1 run") {
+		t.Errorf("a warm-up run was compared: %s", compared)
+	}
+}
+
 func secret(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "password")
@@ -186,8 +203,8 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("runs 2 and 3 were to be made:\n%s", stderr)
 	}
 	contains(t, "index.md", content(t, dir, "index.md"), "3 of 3 runs", "| size 300 | 1 |")
-	contains(t, "commands.txt", content(t, dir, "runs", "002-size=200-1", "commands.txt"), "-002-2 ")
-	if entries, err := os.ReadDir(filepath.Join(dir, "runs", "002-size=200-1.earlier-1")); err != nil || len(entries) == 0 {
+	contains(t, "commands.txt", content(t, dir, "runs", "002-size=200-1-attempt-2", "commands.txt"), "-002-2 ")
+	if entries, err := os.ReadDir(filepath.Join(dir, "runs", "002-size=200-1")); err != nil || len(entries) == 0 {
 		t.Errorf("what the interrupted run left is not kept: %v", err)
 	}
 }

@@ -32,6 +32,9 @@ func (o *options) fromFile(file string, fs *pflag.FlagSet) (*scenario.Scenario, 
 	if fs.Changed("repetitions") {
 		s.Repetitions = o.repetitions
 	}
+	if fs.Changed("warm-up-runs") {
+		s.WarmUpRuns = o.warmUp
+	}
 	if fs.Changed("seed") {
 		s.Seed = &o.seed
 	}
@@ -61,6 +64,7 @@ func (o *options) fromFlags(addresses []string, programs plan.Programs, fs *pfla
 	s := scenario.New()
 	s.URL, s.Addresses, s.Shared = o.url, addresses, o.shared
 	s.Repetitions, s.Order, s.Baseline = o.repetitions, scenario.Order(o.order.String()), o.baseline
+	s.WarmUpRuns = o.warmUp
 	s.CoolDown, s.Drain, s.Timeout = o.coolDown, o.drain, o.timeout
 	s.Gates, s.Hooks, s.Pictures = o.gates, o.hooks, scenario.Pictures(o.pictures.String())
 	if fs.Changed("seed") {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -54,13 +55,14 @@ func (e *Executor) AfterAll() error {
 // Run makes one run and records its outcome. The error is that of the run
 // directory, or the cause of an interruption; a run that failed is an outcome.
 func (e *Executor) Run(ctx context.Context, r plan.Run) (rundir.Outcome, error) {
-	name := e.Plan.Folder(r)
-	folder, attempts, err := e.Dir.Folder(name)
+	folder, err := e.Dir.Folder(e.Plan.Folder(r))
+	for ; errors.Is(err, fs.ErrExist); folder, err = e.Dir.Folder(e.Plan.Folder(r)) {
+		r.Attempt++
+	}
 	if err != nil {
 		return rundir.Outcome{}, err
 	}
-	r.Attempt = attempts
-	o := rundir.Outcome{Run: r, Start: e.Now().UTC().Truncate(time.Second), Folder: filepath.Join("runs", name)}
+	o := rundir.Outcome{Run: r, Start: e.Now().UTC().Truncate(time.Second), Folder: filepath.Join("runs", filepath.Base(folder))}
 	o.Status, o.Why = e.run(ctx, r, folder)
 	if ctx.Err() != nil && o.Status != rundir.OK {
 		o.Status, o.Why = rundir.Interrupted, "interrupted"

@@ -110,7 +110,7 @@ type cell struct {
 func (p Page) cells(b *strings.Builder, lines []line) {
 	var all []*cell
 	for _, l := range lines {
-		if l.report == nil || l.outcome.Status == rundir.Failed || l.outcome.Status == rundir.Interrupted {
+		if l.report == nil || !l.outcome.Run.Counts() || l.outcome.Status == rundir.Failed || l.outcome.Status == rundir.Interrupted {
 			continue
 		}
 		title := p.Plan.Title(l.outcome.Run)

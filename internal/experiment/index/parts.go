@@ -21,6 +21,9 @@ func (p Page) pictures(b *strings.Builder, lines []line) {
 	}
 	if len(all) == 0 {
 		for _, l := range lines {
+			if !l.outcome.Run.Counts() {
+				continue
+			}
 			if all = p.find(filepath.Join(l.outcome.Folder, "png")); len(all) > 0 {
 				fmt.Fprintf(b, "Pictures of run %d; each run has its own in its folder.\n\n", l.outcome.Run.N)
 				break
@@ -63,11 +66,15 @@ func (p Page) runs(b *strings.Builder, lines []line) {
 			lost = fmt.Sprint(l.report.Counts.Lost)
 			clients = l.report.clients()
 		}
+		turn := "warm-up"
+		if o.Run.Counts() {
+			turn = fmt.Sprint(o.Run.Repetition)
+		}
 		status := string(o.Status)
 		if o.Why != "" && o.Why != status {
 			status += ": " + o.Why
 		}
-		fmt.Fprintf(b, "| [%d](%s) | %s | %d | %s | %s | %s |\n", o.Run.N, link(o.Folder), escape(p.Plan.Title(o.Run)), o.Run.Repetition, escape(clients), lost, escape(status))
+		fmt.Fprintf(b, "| [%d](%s) | %s | %s | %s | %s | %s |\n", o.Run.N, link(o.Folder), escape(p.Plan.Title(o.Run)), turn, escape(clients), lost, escape(status))
 	}
 	fmt.Fprintln(b)
 }

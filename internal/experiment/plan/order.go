@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -18,7 +19,7 @@ type Run struct {
 	N          int       `json:"n"` // from 1, in the order in which they are made
 	Variant    string    `json:"variant,omitempty"`
 	Params     []Setting `json:"params,omitempty"`
-	Repetition int       `json:"repetition"` // from 1
+	Repetition int       `json:"repetition"` // from 1; 0 is a warm-up run, which does not count
 	// Attempt counts the attempts before this one that did not end: they may have left
 	// messages that must not be taken for those of this one.
 	Attempt int `json:"attempt,omitempty"`
@@ -32,6 +33,17 @@ func (r Run) Value(name string) string {
 		}
 	}
 	return ""
+}
+
+// Counts reports whether the run is one that conclusions are drawn from.
+func (r Run) Counts() bool { return r.Repetition > 0 }
+
+// Turn names the repetition for people.
+func (r Run) Turn() string {
+	if !r.Counts() {
+		return "warm-up"
+	}
+	return fmt.Sprintf("repetition %d", r.Repetition)
 }
 
 // combinations returns all combinations of the parameters' values, the last
@@ -54,10 +66,16 @@ func combinations(parameters []scenario.Parameter) [][]Setting {
 // the same order. Interleaved: in each odd repetition the combinations are
 // shuffled, and in each of those the variants; the repetition after it is the same
 // backwards. So two variants run as AB BA or BA AB, and what drifts evenly over
-// such a pair is the same for both.
+// such a pair is the same for both. Warm-up runs come first, as listed.
 func Order(s *scenario.Scenario, seed uint64) []Run {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var all, round []Run
+	for range s.WarmUpRuns {
+		for _, r := range roundOf(s, nil) {
+			r.N = len(all) + 1
+			all = append(all, r)
+		}
+	}
 	for rep := range s.Repetitions {
 		switch {
 		case s.Order == scenario.Given:

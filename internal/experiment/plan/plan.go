@@ -96,7 +96,8 @@ func EnvName(parameter string) string {
 	}, strings.ToUpper(parameter))
 }
 
-// Folder is the name of a run's folder: number, variant, parameters, repetition.
+// Folder is the name of a run's folder: number, variant, parameters, repetition, and
+// which attempt it is, beyond the first.
 func (p *Plan) Folder(r Run) string {
 	parts := []string{fmt.Sprintf("%03d", r.N)}
 	if r.Variant != "" {
@@ -106,6 +107,9 @@ func (p *Plan) Folder(r Run) string {
 		parts = append(parts, x.Name+"="+x.Value)
 	}
 	parts = append(parts, fmt.Sprint(r.Repetition))
+	if r.Attempt > 0 {
+		parts = append(parts, fmt.Sprintf("attempt-%d", r.Attempt+1))
+	}
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\ '"$*?&;|<>(){}`, c) || c < ' ' {
 			return '_'

@@ -54,6 +54,14 @@ func TestOrder(t *testing.T) {
 	if got, want := runs(Order(s, 7)), "1 A  1\n2 B  1\n3 A  2\n4 B  2\n5 A  3\n6 B  3\n7 A  4\n8 B  4\n"; got != want {
 		t.Errorf("given: got\n%s", got)
 	}
+	s.WarmUpRuns, s.Repetitions = 2, 1
+	all := Order(s, 7)
+	if got, want := runs(all), "1 A  0\n2 B  0\n3 A  0\n4 B  0\n5 A  1\n6 B  1\n"; got != want {
+		t.Errorf("with warm-up runs: got\n%s", got)
+	}
+	if all[3].Counts() || !all[4].Counts() || all[3].Turn() != "warm-up" || all[4].Turn() != "repetition 1" {
+		t.Errorf("%+v and %+v", all[3], all[4])
+	}
 }
 
 // TestOrderIsInterleaved: whatever is run, each pair of repetitions is a list and

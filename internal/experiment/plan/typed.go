@@ -74,7 +74,7 @@ func (p *Plan) Print(w io.Writer, runs []Run) error {
 	fmt.Fprintf(b, "# %s: %s\n", first(s.Title, s.Name), count(len(runs), "run"))
 	p.printHook(b, "before all runs", s.Hooks.BeforeAll, nil)
 	for i, r := range runs {
-		fmt.Fprintf(b, "\n# run %d of %d: %s\n", i+1, len(runs), strings.Join(nonEmpty(p.Title(r), fmt.Sprintf("repetition %d", r.Repetition)), ", "))
+		fmt.Fprintf(b, "\n# run %d of %d: %s\n", i+1, len(runs), strings.Join(nonEmpty(p.Title(r), r.Turn()), ", "))
 		p.printHook(b, "before the run", s.Hooks.BeforeRun, &r)
 		commands, err := p.Commands(r)
 		if err != nil {
@@ -92,6 +92,7 @@ func (p *Plan) Print(w io.Writer, runs []Run) error {
 		}
 	}
 	p.printHook(b, "after all runs", s.Hooks.AfterAll, nil)
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return !r.Counts() })
 	if all := slices.Concat(p.Comparisons(runs), p.Pictures(runs), p.Together(runs)); len(all) > 0 {
 		fmt.Fprintf(b, "\n# runs compared\nmkdir -p %s\n", Quote(p.Dir+"/compared"))
 		for _, c := range all {

@@ -140,35 +140,18 @@ func (d *Dir) Done(r plan.Run) *Outcome {
 }
 
 // Add records an outcome and saves the state. What an earlier, interrupted or
-// repeated, attempt at this run left is kept in its renamed folder.
+// repeated, attempt at this run left is kept in its own folder.
 func (d *Dir) Add(o Outcome) error {
 	d.Outcomes = append(d.Outcomes, o)
 	return d.Save()
 }
 
-// Folder makes the folder of a run, and returns how many attempts there were before.
-// What is there, an attempt that did not end, is renamed, and an outcome that points
-// to it with it.
-func (d *Dir) Folder(name string) (path string, attempts int, err error) {
+// Folder makes the folder of an attempt at a run; the error wraps fs.ErrExist where
+// there was one of this name. A folder is never renamed: programs of an attempt that
+// was cut off may still be about to write there, by its name.
+func (d *Dir) Folder(name string) (path string, err error) {
 	path = filepath.Join(d.Path, "runs", name)
-	err = os.Mkdir(path, 0o777)
-	for i := 1; errors.Is(err, fs.ErrExist) && i < 1000; i++ {
-		old := fmt.Sprintf("%s.earlier-%d", path, i)
-		if _, e := os.Lstat(old); e == nil {
-			continue
-		}
-		attempts = i
-		if err = os.Rename(path, old); err != nil {
-			return "", 0, err
-		}
-		for j := range d.Outcomes {
-			if d.Outcomes[j].Folder == filepath.Join("runs", name) {
-				d.Outcomes[j].Folder = filepath.Join("runs", filepath.Base(old))
-			}
-		}
-		err = os.Mkdir(path, 0o777)
-	}
-	return path, attempts, err
+	return path, os.Mkdir(path, 0o777)
 }
 
 // Forget removes failed outcomes, so that these runs are made again; their folders stay.

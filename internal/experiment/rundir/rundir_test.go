@@ -1,6 +1,8 @@
 package rundir
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,31 +47,19 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestEarlierAttempts: their folders are kept, numbered, and the outcomes follow.
-func TestEarlierAttempts(t *testing.T) {
+// TestFolder: what is there is left alone.
+func TestFolder(t *testing.T) {
 	t.Parallel()
 	d, err := Create(filepath.Join(t.TempDir(), "d"), Experiment{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want := range 3 {
-		path, attempts, err := d.Folder("001")
-		if err != nil || attempts != want {
-			t.Fatalf("%d attempts, want %d: %v", attempts, want, err)
-		}
-		if err := os.WriteFile(filepath.Join(path, "n"), []byte{byte('0' + want)}, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if want == 0 {
-			d.Outcomes = append(d.Outcomes, Outcome{Folder: "runs/001", Status: Interrupted})
-		}
+	path, err := d.Folder("001")
+	if err != nil || path != filepath.Join(d.Path, "runs", "001") {
+		t.Fatalf("%s, %v", path, err)
 	}
-	text, err := os.ReadFile(filepath.Join(d.Path, "runs", "001.earlier-1", "n"))
-	if err != nil || string(text) != "0" {
-		t.Errorf("the first attempt has %q, %v", text, err)
-	}
-	if got := d.Outcomes[0].Folder; got != "runs/001.earlier-1" {
-		t.Errorf("its outcome is in %s", got)
+	if _, err := d.Folder("001"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a folder that is there: %v", err)
 	}
 }
 

@@ -43,18 +43,19 @@ func (s *Scenario) decode(root node) error {
 			}
 			return nil
 		},
-		"title":       text(&s.Title),
-		"about":       text(&s.About),
-		"url":         text(&s.URL),
-		"addresses":   texts(&s.Addresses),
-		"shared":      boolean(&s.Shared),
-		"send":        groups(&s.Send, &s.NoSend),
-		"recv":        groups(&s.Recv, &s.NoRecv),
-		"report":      flags(&s.Report),
-		"variants":    s.variants,
-		"baseline":    text(&s.Baseline),
-		"parameters":  s.parameters,
-		"repetitions": positive(&s.Repetitions),
+		"title":        text(&s.Title),
+		"about":        text(&s.About),
+		"url":          text(&s.URL),
+		"addresses":    texts(&s.Addresses),
+		"shared":       boolean(&s.Shared),
+		"send":         groups(&s.Send, &s.NoSend),
+		"recv":         groups(&s.Recv, &s.NoRecv),
+		"report":       flags(&s.Report),
+		"variants":     s.variants,
+		"baseline":     text(&s.Baseline),
+		"parameters":   s.parameters,
+		"repetitions":  positive(&s.Repetitions),
+		"warm-up-runs": positive(&s.WarmUpRuns),
 		"order": func(n node) error {
 			s.Order = Order(n.text)
 			if !slices.Contains(Orders(), s.Order) {

@@ -37,6 +37,7 @@ type Scenario struct {
 	Baseline    string // label of a variant, "" is the first
 	Parameters  []Parameter
 	Repetitions int
+	WarmUpRuns  int // of each variant and combination, made first, which do not count
 	Order       Order
 	Seed        *uint64 // nil: a new one each time
 	CoolDown    time.Duration
@@ -264,6 +265,9 @@ func (s *Scenario) checkSearch() error {
 	}
 	if s.Repetitions != 1 {
 		return s.Errorf(s.Search.Pos, "a search decides itself how often it repeats (runs): repetitions must be 1")
+	}
+	if s.WarmUpRuns != 0 {
+		return s.Errorf(s.Search.Pos, "a search has no warm-up-runs: begin it at a lower rate")
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ parameters:
   rate: [5k, 10k]
   credit: 1
 repetitions: 5
+warm-up-runs: 2
 order: given
 pictures: compared
 seed: 18446744073709551615
@@ -75,7 +76,7 @@ func TestRead(t *testing.T) {
 			{Label: "patched", URL: "${PATCHED}", Send: []Flag{{Name: "durable", Off: true}}, Env: []Flag{{Name: "JAVA_OPTS", Value: "-Xmx1g"}}},
 		},
 		Baseline: "patched", Parameters: []Parameter{{Name: "rate", Values: []string{"5k", "10k"}}, {Name: "credit", Values: []string{"1"}}},
-		Repetitions: 5, Order: Given, Pictures: DrawCompared, Seed: &seed, CoolDown: 2 * time.Second, Timeout: 10 * time.Minute,
+		Repetitions: 5, WarmUpRuns: 2, Order: Given, Pictures: DrawCompared, Seed: &seed, CoolDown: 2 * time.Second, Timeout: 10 * time.Minute,
 		Gates: []string{"e2e.p99 > 10ms", "counts.lost > 0"}, Hooks: Hooks{BeforeAll: "./start.sh", AfterRun: "echo done\n"},
 	}
 	if d := cmp.Diff(want, s, cmpopts.IgnoreTypes(Pos{})); d != "" {
@@ -97,7 +98,7 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	const a = "addresses: q\n"
 	for _, test := range []struct{ name, text, want string }{
-		{"unknown key", a + "sned: {}\n", `s.yaml:2:1: a scenario has no key "sned": it may have about, addresses, baseline, cool-down, drain, gates, hooks, name, order, parameters, pictures, recv, repetitions, report, search, seed, send, shared, timeout, title, url, variants`},
+		{"unknown key", a + "sned: {}\n", `s.yaml:2:1: a scenario has no key "sned": it may have about, addresses, baseline, cool-down, drain, gates, hooks, name, order, parameters, pictures, recv, repetitions, report, search, seed, send, shared, timeout, title, url, variants, warm-up-runs`},
 		{"unknown key of a hook", a + "hooks:\n  before: x\n", `s.yaml:3:3: hooks has no key "before": it may have after-all, after-run, before-all, before-run`},
 		{"unknown key of a variant", a + "variants:\n  - label: x\n    rate: 5k\n", `s.yaml:4:5: a variant has no key "rate": it may have env, label, recv, report, send, url`},
 		{"twice", a + "name: x\nname: y\n", `s.yaml:3:1: mapping key "name" already defined at [2:1]`},

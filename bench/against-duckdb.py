@@ -32,6 +32,7 @@ DUCKDB = """
 import resource, sys, time, duckdb
 db = duckdb.connect()
 db.execute("SET threads TO " + sys.argv[1])
+db.execute("SET enable_progress_bar = false")
 db.execute("CREATE VIEW merged AS SELECT * FROM read_parquet('" + sys.argv[2] + "')")
 def usage():
     r = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,6 +1,10 @@
 package reduce
 
-import "math"
+import (
+	"slices"
+
+	"amqpperf/format"
+)
 
 // chunkRows is how many rows are looked at together. Most chunks of most runs
 // are plain: their columns are added up without a look at single rows.
@@ -68,12 +72,23 @@ func (v *view) plain(from, to int, accepted int32) bool {
 	if odd != 0 {
 		return false
 	}
-	for _, column := range [][]int64{v.Ready, v.Sent, v.Acked, v.Received, v.Started, v.Settled} {
-		lowest := int64(math.MaxInt64)
-		for _, at := range column[from:to] {
-			lowest = min(lowest, at)
-		}
-		if !has(lowest) { // NULL is the smallest of all
+	return v.allInstants(from, to)
+}
+
+// allInstants reports whether no row has NULL for an instant. It is the smallest
+// number: where none is negative it need not be looked for.
+func (v *view) allInstants(from, to int) bool {
+	ready, sent, acked := v.Ready[from:to], v.Sent[from:to], v.Acked[from:to]
+	received, started, settled := v.Received[from:to], v.Started[from:to], v.Settled[from:to]
+	signs := int64(0)
+	for i, at := range ready {
+		signs |= at | sent[i] | acked[i] | received[i] | started[i] | settled[i]
+	}
+	if signs >= 0 {
+		return true
+	}
+	for _, column := range [][]int64{ready, sent, acked, received, started, settled} {
+		if slices.Contains(column, format.Null) {
 			return false
 		}
 	}
@@ -114,8 +129,13 @@ func runs[T comparable](column []T, from, to int, f func(from, to int)) {
 // extremes are the smallest and the largest of a column's rows; there must be one.
 func extremes(column []int64) (lowest, highest int64) {
 	lowest, highest = column[0], column[0]
-	for _, v := range column {
-		lowest, highest = min(lowest, v), max(highest, v)
+	l, h := lowest, highest
+	for ; len(column) >= 2; column = column[2:] { // two at a time depend less on one another
+		lowest, highest = min(lowest, column[0]), max(highest, column[0])
+		l, h = min(l, column[1]), max(h, column[1])
 	}
-	return lowest, highest
+	for _, v := range column {
+		l, h = min(l, v), max(h, v)
+	}
+	return min(lowest, l), max(highest, h)
 }

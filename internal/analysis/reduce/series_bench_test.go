@@ -12,10 +12,10 @@ import (
 	"amqpperf/format"
 )
 
-// BenchmarkPerSecondSeries is the counts and the latencies per second of the merged
-// log that PERF_LOG names, of plain rows: what a data base is to be compared with
-// that groups by second. The first of the two readings is for the first and the
-// last instant.
+// BenchmarkPerSecondSeries is the counts of intended, sent, acked and received, and
+// the latencies, per second of the merged log that PERF_LOG names, of plain rows:
+// what a data base is to be compared with that groups by second. The first of the
+// two readings is for the first and the last instant.
 func BenchmarkPerSecondSeries(b *testing.B) {
 	name := os.Getenv("PERF_LOG")
 	if name == "" {
@@ -31,30 +31,14 @@ func BenchmarkPerSecondSeries(b *testing.B) {
 			d.First, d.Last, end = min(d.First, first), max(d.Last, last), max(end, acked, received)
 		})
 		p := newSeriesPass(d, end, end, int64(time.Second))
-		names, s := newNames(), &values{}
-		v := [2]view{}
-		k := 0
-		eachRead(b, name, []string{
-			"run", "attempt", "intended", "ready", "sent", "acked", "outcome", "wait", "received", "started", "settled",
-			"recv_outcome", "copy", "primary", "bound",
-		}, func(m *format.Merged) {
-			k = 1 - k
-			v := &v[k]
-			v.look(m, names, "")
-			v.divide(chunkRows)
-			r := &reducer{receives: true}
-			for _, c := range v.chunks {
-				if c.plain && p.whole(v, c, true) {
-					continue
-				}
-				for i := c.from; i < c.to; i++ {
-					out := v.outcome(i)
-					p.instants(v, i, out, v.Copy[i] == 0 && (has(v.Received[i]) || (v.missing(i) != fateNone && has(v.Sent[i]))))
-					if v.Attempt[i] == 0 {
-						r.measure(v, i, s)
-						p.latencies(v.Intended[i], s, v.wait(i))
-					}
-				}
+		eachRead(b, name, []string{"intended", "sent", "acked", "received"}, func(m *format.Merged) {
+			v := &view{Merged: m}
+			p.eachInterval(m.Intended, func(k, from, to int) {
+				p.counts[countIntended][k] += int64(to - from)
+				p.wholeLatencies(v, k, chunk{from: from, to: to})
+			})
+			for what, column := range map[int][]int64{countSent: m.Sent, countAcked: m.Acked, countReceived: m.Received} {
+				p.eachInterval(column, func(k, from, to int) { p.counts[what][k] += int64(to - from) })
 			}
 		})
 		p.finish(d)

@@ -25,7 +25,9 @@ func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 		if receives {
 			p.counts[countDue][k] += n
 		}
-		p.wholeLatencies(v, k, chunk{from: c.from + from, to: c.from + to})
+		part := chunk{from: c.from + from, to: c.from + to}
+		p.wholeLatencies(v, k, part)
+		p.wholeParts(v, k, part)
 	})
 	p.eachInterval(sent, func(k, from, to int) {
 		n := int64(to - from)
@@ -43,9 +45,11 @@ func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 	})
 	p.eachInterval(received, func(k, from, to int) {
 		p.counts[countReceived][k] += int64(to - from)
+		bound := p.bound[k]
 		for _, b := range v.Bound[c.from+from : c.from+to] {
-			p.bound[k] = max(p.bound[k], b) // NULL is the smallest of all
+			bound = max(bound, b) // NULL is the smallest of all
 		}
+		p.bound[k] = bound
 	})
 	p.pairs.AddDifferences(acked, sent)
 	return true
@@ -71,10 +75,12 @@ func (p *seriesPass) eachInterval(column []int64, f func(k, from, to int)) {
 
 // addAll is add for instants of one interval.
 func (l *littleSide) addAll(i int, end int64, column []int64) {
-	l.n[i] += int64(len(column))
+	before := int64(0)
 	for _, at := range column {
-		l.before[i] += end - at
+		before += end - at
 	}
+	l.n[i] += int64(len(column))
+	l.before[i] += before
 }
 
 // wholeLatencies takes in rows of one interval.
@@ -93,6 +99,10 @@ func (p *seriesPass) wholeLatencies(v *view, at int, c chunk) {
 		}
 		cell.max = highest
 	}
+}
+
+// wholeParts takes in what the responses of rows of one interval are made of.
+func (p *seriesPass) wholeParts(v *view, at int, c chunk) {
 	parts := &p.parts[at]
 	parts.n += int64(c.to - c.from)
 	runs(v.Wait.Codes, c.from, c.to, func(from, to int) {

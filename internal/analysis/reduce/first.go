@@ -103,9 +103,15 @@ func (f *firstPass) countRow(v *view, i int) {
 
 // order is the stage of what needs the messages in intended order.
 func (f *firstPass) order(v *view) {
-	for i := range v.Seq {
-		if v.Primary[i] && v.outcome(i) != Unlogged {
-			f.line.add(v, i)
+	for _, c := range v.chunks {
+		if c.plain && !f.opt.byRow {
+			f.line.addWhole(v, c)
+			continue
+		}
+		for i := c.from; i < c.to; i++ {
+			if v.Primary[i] && v.outcome(i) != Unlogged {
+				f.line.add(v, i)
+			}
 		}
 	}
 }

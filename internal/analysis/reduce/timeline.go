@@ -80,6 +80,25 @@ func (t *timeline) add(v *view, i int) {
 	}
 }
 
+// addWhole takes in a plain chunk: the same as add of each row.
+func (t *timeline) addWhole(v *view, c chunk) {
+	if t.bins == nil {
+		for i := c.from; i < c.to; i++ {
+			t.add(v, i)
+		}
+		return
+	}
+	intended, ready, acked := v.Intended[c.from:c.to], v.Ready[c.from:c.to], v.Acked[c.from:c.to]
+	t.n += int64(len(intended))
+	for i, at := range intended {
+		if ready[i] < at {
+			t.early++
+		}
+		t.follow(v.Sender[c.from+i], v.Producer[c.from+i], stats.Arrival{Intended: at, Ready: ready[i], Done: acked[i]})
+	}
+	t.bins.AddColumns(intended, ready, acked)
+}
+
 // follow looks at the order within one producer, which a bin does not hold.
 func (t *timeline) follow(sender, producer int32, a stats.Arrival) {
 	l, isNew := t.producers.meet(sender, producer)

@@ -220,15 +220,29 @@ func TestBusyBinsOrder(t *testing.T) {
 	var all []stats.Arrival
 	for range 5000 {
 		at := rng.Int64N(3600e9)
-		all = append(all, stats.Arrival{Intended: at, Ready: at + rng.Int64N(1e6), Done: at + 2e6 + rng.Int64N(1e9)})
+		done := at + 2e6 + rng.Int64N(1e9)
+		if rng.IntN(50) == 0 {
+			done = stats.Never
+		}
+		all = append(all, stats.Arrival{Intended: at, Ready: at + rng.Int64N(1e6), Done: done})
 	}
 	want := stats.NewBusyBins(all)
 	for k := range 4 {
 		other := slices.Clone(all)
 		rng.Shuffle(len(other), func(i, j int) { other[i], other[j] = other[j], other[i] })
 		got := stats.NewBusyBins(other[:1+k*1000])
-		for _, a := range other[1+k*1000:] {
-			got.Add(a)
+		if k%2 == 0 {
+			for _, a := range other[1+k*1000:] {
+				got.Add(a)
+			}
+		} else {
+			var intended, ready, done []int64
+			for _, a := range other[1+k*1000:] {
+				intended, ready, done = append(intended, a.Intended), append(ready, a.Ready), append(done, a.Done)
+			}
+			half := len(done) / 2
+			got.AddColumns(intended[:half], ready[:half], done[:half])
+			got.AddColumns(intended[half:], ready[half:], done[half:])
 		}
 		if got.Width() != want.Width() {
 			t.Fatalf("width %d and %d", got.Width(), want.Width())

@@ -73,6 +73,29 @@ func (b *BusyBins) Add(a Arrival) {
 	}
 }
 
+// AddColumns is Add for columns. Neighbours are often in one bin.
+func (b *BusyBins) AddColumns(intended, ready, done []int64) {
+	ready, done = ready[:len(intended)], done[:len(intended)]
+	for from := 0; from < len(intended); {
+		i := b.makeRoom(intended[from])
+		number := intended[from] >> b.shift
+		bin := busyBin{firstDone: done[from], lastDone: done[from], firstReady: ready[from]}
+		sum, k := b.sums[i], from
+		for ; k < len(intended) && intended[k]>>b.shift == number; k++ {
+			bin.latePlus = max(bin.latePlus, ready[k]-intended[k]+1, 1)
+			bin.firstDone, bin.lastDone = min(bin.firstDone, done[k]), max(bin.lastDone, done[k])
+			bin.firstReady = min(bin.firstReady, ready[k])
+			if done[k] != Never {
+				sum.N++
+				sum.Sum += float64(min(max(done[k]-intended[k], -mostResponse), mostResponse))
+			}
+		}
+		b.bins[i].join(bin)
+		b.sums[i] = sum
+		from = k
+	}
+}
+
 // makeRoom returns the place of an instant; it makes bins wider, or moves them,
 // when the instant lies outside.
 func (b *BusyBins) makeRoom(at int64) int64 {

@@ -44,6 +44,9 @@ func able(what string) bool {
 	}[what], os.Getenv("PERF_TEST_BROKER"))
 }
 
+// simple reports whether it is the example of Proton C, which has no topics and gives nothing to a second receiver.
+func simple() bool { return os.Getenv("PERF_TEST_BROKER") == "proton" }
+
 // tlsEnv tells the script where the certificates are, if the broker can use them.
 func tlsEnv() []string {
 	if !able("tls") {

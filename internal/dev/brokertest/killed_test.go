@@ -14,7 +14,11 @@ import (
 
 // TestRedelivery kills a consumer that holds messages which it has logged and not settled: another gets each of them again,
 // and the report counts each as one duplicate.
-func TestRedelivery(t *testing.T) { bothClients(t, testRedelivery) }
+func TestRedelivery(t *testing.T) {
+	if !simple() {
+		bothClients(t, testRedelivery)
+	}
+}
 
 func testRedelivery(b *bench) {
 	const held = 300

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +27,11 @@ func (b *bench) take(log string, durable goamqp.Durability) *taker {
 	if err != nil {
 		b.Fatal(err)
 	}
-	conn, err := goamqp.Dial(b.Context(), url, nil)
+	options := &goamqp.ConnOptions{}
+	if !strings.Contains(url, "@") { // with a user, the library takes that
+		options.SASLType = goamqp.SASLTypeAnonymous()
+	}
+	conn, err := goamqp.Dial(b.Context(), url, options)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestPropertyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same := cmp.Comparer(func(a, b *stats.Distribution) bool { return reflect.DeepEqual(a, b) }) // thousands of counts
+		same := cmp.Comparer(synth.SameDistribution)
 		if d := cmp.Diff(want, got, same, cmpopts.EquateNaNs(), cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 			t.Fatalf("-want +got:\n%.3000s", d)
 		}

@@ -116,6 +116,16 @@ func relative(values, base []int64) bool {
 	return true
 }
 
+// absolute undoes relative.
+func absolute(values, base []int64) {
+	base = base[:len(values)]
+	for i, v := range values {
+		if v != Null {
+			values[i] = v + base[i]
+		}
+	}
+}
+
 func widened(dst []int64, src []int32) []int64 {
 	dst = resize(dst, len(src))
 	for i, v := range src {
@@ -127,12 +137,16 @@ func widened(dst []int64, src []int32) []int64 {
 // pack appends a column.
 func pack(dst []byte, col []int64, null int64, flags byte) []byte {
 	lo, hi, nulls := int64(math.MaxInt64), int64(math.MinInt64), 0
-	for _, v := range col {
-		if v == null {
-			nulls++
-			continue
+	if len(col) > 0 && col[0] != null && allEqual(col) {
+		lo, hi = col[0], col[0]
+	} else {
+		for _, v := range col {
+			if v == null {
+				nulls++
+				continue
+			}
+			lo, hi = min(lo, v), max(hi, v)
 		}
-		lo, hi = min(lo, v), max(hi, v)
 	}
 	width := byte(0)
 	span := uint64(0)
@@ -160,6 +174,15 @@ func pack(dst []byte, col []int64, null int64, flags byte) []byte {
 		binary.LittleEndian.PutUint64(out[i*int(width):], d)
 	}
 	return dst[:at+len(col)*int(width)]
+}
+
+func allEqual(col []int64) bool {
+	for _, v := range col {
+		if v != col[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // read fills b with the next batch, io.EOF after the last.
@@ -192,11 +215,7 @@ func (s *scratchRows) read(b Batch) error {
 		s.column(col, i, rows)
 	}
 	for _, col := range near { // some stand before the base
-		for i, v := range *col {
-			if v != Null {
-				(*col)[i] = v + (*cols[s.base].(*[]int64))[i]
-			}
-		}
+		absolute(*col, *cols[s.base].(*[]int64))
 	}
 	return nil
 }
@@ -222,15 +241,24 @@ func (s *scratchRows) column(col any, i, rows int) {
 	}
 }
 
+// fillEqual sets all values: copying is faster than a loop.
+func fillEqual[T int32 | int64](dst []T, v T) {
+	if len(dst) == 0 {
+		return
+	}
+	dst[0] = v
+	for n := 1; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}
+
 // unpackWide undoes pack and returns what follows the column. There are eight
 // bytes more than the columns have.
 func unpackWide[T int32 | int64](dst []T, from []byte, null T) []byte {
 	width, lo, none := int(from[0]&^nearBase), binary.LittleEndian.Uint64(from[1:]), binary.LittleEndian.Uint64(from[9:])
 	from = from[packHead:]
 	if width == 0 {
-		for i := range dst {
-			dst[i] = T(lo)
-		}
+		fillEqual(dst, T(lo))
 		return from
 	}
 	mask := ^uint64(0) >> (64 - 8*width)

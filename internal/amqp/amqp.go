@@ -20,6 +20,9 @@ const (
 	Modified
 	Presettled
 	Failed // link or connection error
+	// Undeliverable is an answer of a receiver: Modified, with undeliverable-here, so
+	// that the message does not come to the same link again.
+	Undeliverable
 )
 
 // Wait says what a message waited for between ready and sent.

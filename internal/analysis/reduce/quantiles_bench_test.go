@@ -70,6 +70,8 @@ func eachFour(b *testing.B, name string, use func(i int, to, from []int64)) {
 		busy.Go(func() {
 			use(0, m.Acked, m.Sent)
 			use(1, m.Acked, m.Intended)
+		})
+		busy.Go(func() {
 			use(2, m.Received, m.Sent)
 			use(3, m.Received, m.Intended)
 		})

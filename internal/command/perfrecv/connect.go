@@ -43,7 +43,7 @@ func (r *run) makeConsumers() error {
 		c, err := consume.New(consume.Config{
 			Consumer: int32(k), Destination: r.address(k), Run: r.runID,
 			Credit: r.o.credit, AckEvery: int(r.o.ackEvery), Tx: r.o.link.tx, Foreign: consume.Foreign(r.o.foreign.String()),
-			Outcomes: r.o.consumer.outcomes, Tempo: r.tempo(r.consumers),
+			Outcomes: r.o.consumer.outcomes, UndeliverableHere: r.o.consumer.undeliverable, Tempo: r.tempo(r.consumers),
 			Clock: r.clock, Group: r.group, Warmup: r.o.warmup, OnSender: r.meet,
 			Write: func(row *recorder.RecvRow) {
 				runs.add(row.Run)

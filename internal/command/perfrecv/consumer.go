@@ -15,16 +15,18 @@ import (
 
 // consumerFlags say how the consumers of an experiment behave.
 type consumerFlags struct {
-	outcomes   consume.Outcomes
-	work       consume.Work
-	rate       units.Rate
-	seed       uint64
-	startDelay time.Duration
+	outcomes      consume.Outcomes
+	undeliverable bool
+	work          consume.Work
+	rate          units.Rate
+	seed          uint64
+	startDelay    time.Duration
 }
 
 func (f *consumerFlags) register(cmd *cobra.Command) {
 	cli.Group(cmd, "Consumer", func(fs *pflag.FlagSet) {
 		fs.Var(&f.outcomes, "outcome", "answer with accept, release, reject or modify (delivery failed), or a share of them evenly: reject=0.1,release=0.05 accepts the rest")
+		fs.BoolVar(&f.undeliverable, "undeliverable-here", false, "say so with modify: the broker is not to bring the message to the same consumer again; another one may get it")
 		fs.Var(&f.work, "work", "time from started to settled of each message: 5ms, exp(5ms) with that mean, lognormal(5ms,2) with that median and factor of spread")
 		fs.Lookup("work").DefValue = ""
 		fs.Var(&f.rate, "rate", "begin with at most so many messages a second over all consumers; the rest waits in the credit (default max)")
@@ -37,7 +39,9 @@ func (f *consumerFlags) register(cmd *cobra.Command) {
 // validate reports flags that cannot be honoured or contradict others.
 func (f *consumerFlags) validate(given func(string) bool, o *options) error {
 	switch {
-	case f.outcomes.Returning() && o.count == 0 && o.duration == 0:
+	case f.undeliverable && !f.outcomes.Modifies():
+		return cli.Usagef("--undeliverable-here is about what is modified: give --outcome modify, or a share of it")
+	case f.outcomes.Returning(f.undeliverable) && o.count == 0 && o.duration == 0:
 		return cli.Usagef("--outcome %s gives every message back, and it comes again for ever: -n or -d must end the run", f.outcomes.String())
 	case given("seed") && !f.work.Random():
 		return cli.Usagef("--seed: nothing is random without --work exp(…) or lognormal(…)")
@@ -89,17 +93,18 @@ func (r *run) precision() string {
 
 // consumerConfig is the part of perf.config about the consumers.
 type consumerConfig struct {
-	Outcome      string `json:"outcome"`
-	Work         string `json:"work,omitempty"`
-	Seed         uint64 `json:"seed,omitempty"`
-	Rate         string `json:"rate,omitempty"` // of all consumers together
-	Timer        string `json:"timer,omitempty"`
-	StartDelayNS int64  `json:"start_delay_ns,omitempty"`
+	Outcome       string `json:"outcome"`
+	Undeliverable bool   `json:"undeliverable_here,omitempty"`
+	Work          string `json:"work,omitempty"`
+	Seed          uint64 `json:"seed,omitempty"`
+	Rate          string `json:"rate,omitempty"` // of all consumers together
+	Timer         string `json:"timer,omitempty"`
+	StartDelayNS  int64  `json:"start_delay_ns,omitempty"`
 }
 
 func (r *run) consumerConfig() consumerConfig {
 	f := &r.o.consumer
-	c := consumerConfig{Outcome: f.outcomes.String(), Work: f.work.String(), Timer: r.precision(), StartDelayNS: int64(f.startDelay)}
+	c := consumerConfig{Outcome: f.outcomes.String(), Undeliverable: f.undeliverable, Work: f.work.String(), Timer: r.precision(), StartDelayNS: int64(f.startDelay)}
 	if f.work.Random() {
 		c.Seed = f.seed
 	}

@@ -121,6 +121,8 @@ func TestConsumerRefused(t *testing.T) {
 	for _, tt := range []struct{ args, text string }{
 		{"--outcome drop", "must be one of accept, release, reject, modify"},
 		{"--outcome release", "gives every message back"},
+		{"--outcome release --undeliverable-here", "--undeliverable-here is about what is modified"},
+		{"--undeliverable-here", "--undeliverable-here is about what is modified"},
 		{"--outcome release=0.5,modify=0.5 --idle 1s", "gives every message back"},
 		{"--work 5", "want a time such as 5ms"},
 		{"--seed 5", "nothing is random without --work"},

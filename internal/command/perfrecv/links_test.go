@@ -60,6 +60,30 @@ func TestPresettled(t *testing.T) {
 	}
 }
 
+// What a consumer modifies as undeliverable here comes to the other one, and to neither
+// again; somebody else gets it.
+func TestUndeliverableHere(t *testing.T) {
+	t.Parallel()
+	for _, client := range []string{"own", "library"} {
+		_, url := startBroker(t, broker.Config{})
+		send(t, url, "-n 20 queue://q")
+		r := expect(t, url, "--client "+client+" -n 40 --consumers 2 --outcome modify --undeliverable-here queue://q", 0, 40, format.Modified)
+		seen := map[[2]int64]bool{}
+		for i := range r.b.Len() {
+			seen[[2]int64{int64(r.b.Consumer[i]), r.b.Seq[i]}] = true
+		}
+		if len(seen) != 40 {
+			t.Errorf("%s: %d of 40 messages of both consumers", client, len(seen))
+		}
+		r = expect(t, url, "-n 20 queue://q", 0, 20, format.Accepted)
+		for i := range r.b.Len() {
+			if r.b.DeliveryCount[i] != 2 {
+				t.Errorf("%s: message %d has failed %d times", client, r.b.Seq[i], r.b.DeliveryCount[i])
+			}
+		}
+	}
+}
+
 // What is sent while a durable subscription is away waits for it, unless it is ended.
 func TestDurableSubscription(t *testing.T) {
 	t.Parallel()

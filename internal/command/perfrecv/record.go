@@ -108,9 +108,12 @@ func (r *run) sample() {
 			r.watch.Of(int32(s.connection()), quantity, func() int64 { l, _ := s.get(); return int64(read(l)) })
 		}
 		of("credit_messages", func(l receiver) int { return l.Credit() })
-		of("waiting_messages", func(l receiver) int { waiting, _ := l.Queued(); return waiting })
-		r.watch.Of(int32(s.connection()), "unsettled_bytes", r.list[s.k].UnsettledBytes)
-		of("unsettled_messages", func(l receiver) int { _, unsettled := l.Queued(); return unsettled })
+		// What waits for a slow consumer waits in the consumer; it is read a moment after
+		// the link, so that the difference may be off by what was begun with between.
+		c := r.list[s.k]
+		of("waiting_messages", func(l receiver) int { waiting, _ := l.Queued(); return waiting + c.Waiting() })
+		r.watch.Of(int32(s.connection()), "unsettled_bytes", c.UnsettledBytes)
+		of("unsettled_messages", func(l receiver) int { _, unsettled := l.Queued(); return max(0, unsettled-c.Waiting()) })
 	}
 	r.watch.Start(r.rec.Sample)
 }

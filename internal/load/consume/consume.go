@@ -74,6 +74,9 @@ type Config struct {
 	Tx int
 	// Outcomes are the answers to messages that count.
 	Outcomes Outcomes
+	// UndeliverableHere says with each modified that the message is not to come to the
+	// same link again.
+	UndeliverableHere bool
 	// Tempo slows the consumer down on messages that count.
 	Tempo Tempo
 	// Warmup is how long from the first message on deliveries are left out of the
@@ -91,25 +94,32 @@ type Config struct {
 // delivery is a delivery that is not settled yet, or settled and waiting for
 // its turn: rows are written in the order of receipt.
 type delivery struct {
-	id     uint64
-	row    recorder.RecvRow
-	answer int  // in answers
-	told   bool // has a provisional row
+	id      uint64
+	row     recorder.RecvRow
+	shift   int64    // receiver's clock − sender's, ns
+	answer  int32    // in answers
+	mine    bool     // of the run that counts
+	aligned bool     // shift is known
+	told    bool     // has a provisional row
+	foreign *foreign // nil: it has a stamp of ours
 }
 
 // Consumer consumes from one link after the other.
 type Consumer struct {
 	cfg     Config
 	anchor  timestamp.Anchor
-	senders map[int32]timestamp.Anchor // of Run alone
-	parser  timestamp.Parser           // of Run alone: one string for all rows of a run
+	senders map[int32]timestamp.Anchor // of whoever receives
+	parser  timestamp.Parser           // of whoever receives: one string for all rows of a run
 	spread  spread                     // of Run alone
 	mixed   bool                       // not all are accepted
 	tempo   *tempo                     // of Run alone, nil: as fast as it goes
+	came    chan struct{}              // a token when there is something in waiting, or it has ended
+	room    chan struct{}              // a token when waiting became shorter
 
 	mu           sync.Mutex
 	conn         int32 // which connection of this consumer, from 0
 	subscription string
+	waiting      waiting    // received and not begun with, of a consumer with a Tempo
 	pending      []delivery // begun with and not settled, IDs without gaps
 	left         []delivery // never begun with: to be given back at the end
 	foreign      []uint64   // likewise, without a stamp
@@ -119,7 +129,8 @@ type Consumer struct {
 
 // New returns a Consumer. An error means that there is no timer for its Tempo.
 func New(cfg Config) (*Consumer, error) {
-	c := &Consumer{cfg: cfg, anchor: cfg.Clock.Anchor(), senders: map[int32]timestamp.Anchor{}, spread: spread{shares: cfg.Outcomes.all()}, mixed: !cfg.Outcomes.AcceptsAll()}
+	c := &Consumer{cfg: cfg, anchor: cfg.Clock.Anchor(), senders: map[int32]timestamp.Anchor{}, spread: spread{shares: cfg.Outcomes.all()}, mixed: !cfg.Outcomes.AcceptsAll(),
+		came: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	var err error
 	if !cfg.Tempo.None() {
 		c.tempo, err = newTempo(cfg.Tempo, cfg.Clock, cfg.Consumer)
@@ -146,10 +157,6 @@ func (c *Consumer) Run(link Link, connection int32, subscription string) error {
 	c.mu.Lock()
 	c.conn, c.subscription = connection, subscription
 	c.mu.Unlock()
-	if c.tempo != nil {
-		stop := context.AfterFunc(c.cfg.Group.Context(), c.tempo.toBegin.Interrupt)
-		defer stop()
-	}
 	err := c.receive(link)
 	if err == nil {
 		err = c.finish(link)
@@ -162,6 +169,9 @@ func (c *Consumer) Run(link Link, connection int32, subscription string) error {
 
 // receive takes deliveries until the Group stops.
 func (c *Consumer) receive(link Link) error {
+	if c.tempo != nil {
+		return c.receiveSlowly(link)
+	}
 	dst := make([]amqp.Delivery, min(batchSize, c.cfg.Credit))
 	ctx := c.cfg.Group.Context()
 	for ctx.Err() == nil {
@@ -192,61 +202,40 @@ func isContext(err error) bool {
 func (c *Consumer) broken() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, list := range [][]delivery{c.pending, c.left} {
+	for _, list := range c.held() {
 		for i := range list {
-			c.write(&list[i].row)
+			if list[i].foreign == nil {
+				c.write(&list[i].row)
+			}
 		}
 	}
-	c.pending, c.left, c.foreign = c.pending[:0], nil, nil
+	c.pending, c.left, c.foreign, c.waiting = c.pending[:0], nil, nil, waiting{}
+}
+
+// held lists what has a row and is not settled, in the order of receipt; mu is held.
+func (c *Consumer) held() [3][]delivery {
+	return [3][]delivery{c.pending, c.left, c.waiting.rest()}
 }
 
 // handle takes in what arrived; begin is false once the run is over.
 func (c *Consumer) handle(link Link, batch []amqp.Delivery, begin bool) error {
+	var next delivery
 	for i := range batch {
-		d := &batch[i]
-		stamp, err := c.parser.Parse(stampOf(d))
-		if err != nil {
-			if err := c.handleForeign(link, d, err); err != nil {
-				return err
-			}
-			continue
-		}
-		mine := c.cfg.Run == "" || stamp.Run == c.cfg.Run
-		full := false
-		if c.tempo != nil && begin && mine {
-			full, err = c.work(d, &stamp)
-		} else {
-			_, full = c.take(d, &stamp, mine, begin)
-		}
-		if err == nil && full {
-			err = c.settle(link)
-		}
-		if err != nil {
+		c.arrive(&next, &batch[i])
+		if err := c.dispatch(link, &next, begin); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stampOf returns where the stamp of a delivery is to be found.
-func stampOf(d *amqp.Delivery) []byte {
-	if d.Stamp != nil {
-		return d.Stamp
+// dispatch puts a delivery where it belongs, and settles if it is time to.
+func (c *Consumer) dispatch(link Link, next *delivery, begin bool) error {
+	if next.foreign != nil {
+		return c.handleForeign(link, next)
 	}
-	return d.Body
-}
-
-// work takes a delivery when it is its turn and works on it.
-func (c *Consumer) work(d *amqp.Delivery, stamp *timestamp.Stamp) (full bool, err error) {
-	g := c.cfg.Group
-	g.busy.Add(1) // whoever waits for a turn or works is not idle
-	defer g.rest()
-	if err := c.tempo.begin(d.Received); err != nil {
-		return false, err
+	if _, full := c.take(next, begin); full {
+		return c.settle(link)
 	}
-	begun, full := c.take(d, stamp, true, g.Context().Err() == nil)
-	if !begun {
-		return false, nil
-	}
-	return full, c.tempo.finish()
+	return nil
 }

@@ -98,7 +98,7 @@ func (q *queue) Receive(ctx context.Context, dst []amqp.Delivery) (int, error) {
 func (q *queue) Settle(first, last uint64, state amqp.State) (int64, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	name := map[amqp.State]string{amqp.Accepted: "accepted", amqp.Released: "released", amqp.Rejected: "rejected", amqp.Modified: "modified"}[state]
+	name := map[amqp.State]string{amqp.Accepted: "accepted", amqp.Released: "released", amqp.Rejected: "rejected", amqp.Modified: "modified", amqp.Undeliverable: "undeliverable"}[state]
 	if q.redeliver && (state == amqp.Released || state == amqp.Modified) {
 		q.waiting = append(q.waiting, q.given[first:last+1]...)
 	}

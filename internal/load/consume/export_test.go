@@ -2,6 +2,7 @@ package consume
 
 import (
 	"math/rand/v2"
+	"unsafe"
 
 	"amqpperf/internal/amqp"
 )
@@ -24,3 +25,6 @@ func Answers() map[string]amqp.State {
 	}
 	return m
 }
+
+// RowInMemory is how many bytes a delivery takes that waits, or is not settled.
+const RowInMemory = unsafe.Sizeof(delivery{})

@@ -120,12 +120,18 @@ func (o *Outcomes) String() string {
 // Type implements pflag.Value.
 func (o *Outcomes) Type() string { return "outcome" }
 
-// Returning reports whether all messages come back to the queue: then it never
-// becomes empty.
-func (o *Outcomes) Returning() bool {
+// Returning reports whether all messages come back: then it never ends. With
+// undeliverableHere what is modified comes once to each link.
+func (o *Outcomes) Returning(undeliverableHere bool) bool {
 	shares := o.all()
+	if undeliverableHere {
+		return shares[release] == whole
+	}
 	return shares[release]+shares[modify] == whole
 }
+
+// Modifies reports whether some messages are answered with modified.
+func (o *Outcomes) Modifies() bool { return o.all()[modify] > 0 }
 
 // AcceptsAll reports whether nothing but accept was asked for.
 func (o *Outcomes) AcceptsAll() bool { return o.all()[accept] == whole }

@@ -42,8 +42,8 @@ func TestOutcomesText(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"release": true, "modify=1": true, "release=0.5,modify=0.5": true, "release=0.99": false, "reject": false} {
 		var o consume.Outcomes
-		if err := o.Set(text); err != nil || o.Returning() != want || o.AcceptsAll() {
-			t.Errorf("%q: %v, returning %v", text, err, o.Returning())
+		if err := o.Set(text); err != nil || o.Returning(false) != want || o.AcceptsAll() {
+			t.Errorf("%q: %v, returning %v", text, err, o.Returning(false))
 		}
 	}
 	if o := (consume.Outcomes{}); o.String() != "accept" || !o.AcceptsAll() {

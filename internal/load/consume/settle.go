@@ -36,6 +36,9 @@ func (c *Consumer) settle(link Link) error {
 // the next batch begins with the next one.
 func (c *Consumer) answer(link Link, batch []delivery) error {
 	list := answers()
+	if c.cfg.UndeliverableHere {
+		list[modify].state = amqp.Undeliverable
+	}
 	answered := 0
 	for from := 0; from < len(batch); {
 		to := from + 1

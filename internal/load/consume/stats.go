@@ -2,40 +2,35 @@ package consume
 
 import (
 	"amqpperf/format"
-	"amqpperf/internal/amqp"
 	"amqpperf/internal/load/live"
 	"amqpperf/internal/load/recorder"
-	"amqpperf/timestamp"
 )
 
-// count adds a delivery to the statistics; mine is false for another run.
-func (c *Consumer) count(d *amqp.Delivery, stamp *timestamp.Stamp, row *recorder.RecvRow, mine bool) {
-	c.meet(stamp)
-	if d.DeliveryCount > 0 {
+// count adds a delivery that was begun with to the statistics.
+func (c *Consumer) count(d *delivery) {
+	row := &d.row
+	if row.DeliveryCount > 0 {
 		c.stats.Redelivery++
 	}
-	if !mine {
+	if !d.mine {
 		c.stats.OtherRun++
 		return
 	}
 	c.stats.Received++
-	warm := c.cfg.Warmup > 0 && d.Received < c.cfg.Group.first.Load()+int64(c.cfg.Warmup)
+	warm := c.cfg.Warmup > 0 && row.Received < c.cfg.Group.first.Load()+int64(c.cfg.Warmup)
 	if c.tempo != nil && !warm {
 		c.stats.Queued.Record(row.Started - row.Received)
 	}
-	// A sender of the same boot is aligned through the monotonic clock that both
-	// count on (timestamp.Anchor); of any other the offset is not known here.
-	if stamp.ClockID == 0 || stamp.ClockID != c.anchor.ClockID {
+	if !d.aligned {
 		c.stats.Unaligned++
 		return
 	}
-	shift := c.anchor.Offset() - stamp.Offset
 	transfer, e2e := &c.stats.Transfer, &c.stats.E2E
 	if warm {
 		transfer, e2e = &c.stats.WarmupTransfer, &c.stats.WarmupE2E
 	}
-	transfer.Record(d.Received - stamp.Sent - shift)
-	e2e.Record(d.Received - stamp.Intended - shift)
+	transfer.Record(row.Received - row.Sent - d.shift)
+	e2e.Record(row.Received - row.Intended - d.shift)
 }
 
 // counted adds an answered delivery to the statistics.
@@ -59,34 +54,27 @@ func (c *Consumer) counted(d *delivery) {
 	}
 }
 
-// meet tells OnSender of senders not met before.
-func (c *Consumer) meet(stamp *timestamp.Stamp) {
-	anchor := stamp.Anchor()
-	if known, ok := c.senders[stamp.Sender]; ok && known == anchor {
-		return
-	}
-	// A hostile queue must not fill the memory.
-	if len(c.senders) >= format.MaxStrings {
-		return
-	}
-	c.senders[stamp.Sender] = anchor
-	if c.cfg.OnSender != nil {
-		c.cfg.OnSender(format.Sender{Sender: stamp.Sender, Clock: anchor})
-	}
-}
-
 // Collect adds the counters to r and moves what the histograms have counted
 // since the last call into those of r.
 func (c *Consumer) Collect(r *live.Recv) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats.Unsettled = int64(len(c.pending) + len(c.left) + len(c.foreign))
+	c.stats.Waiting = int64(c.waiting.len())
 	r.Add(&c.stats)
 	c.stats.ResetHistograms()
 }
 
+// Waiting returns how many deliveries were taken from the link and not begun with: only
+// a consumer with a Tempo lets them wait here.
+func (c *Consumer) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting.len()
+}
+
 // UnsettledBytes returns how many bytes the bodies of the deliveries have that were
-// taken and are not settled.
+// begun with and are not settled.
 func (c *Consumer) UnsettledBytes() (n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,9 +94,9 @@ func (c *Consumer) UnsettledBytes() (n int64) {
 func (c *Consumer) Provisional(before int64, write func(*recorder.RecvRow)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, list := range [][]delivery{c.pending, c.left} {
+	for _, list := range c.held() {
 		for i := range list {
-			if d := &list[i]; !d.told && d.row.Received < before {
+			if d := &list[i]; !d.told && d.foreign == nil && d.row.Received < before {
 				d.told = true
 				write(&d.row)
 			}

@@ -21,7 +21,8 @@ type Recv struct {
 	RolledBack int64 `json:"rolled_back"` // transactions, because --tx-rollback says so
 	TxFailed   int64 `json:"tx_failed"`   // transactions that the broker refused or that ended with their link
 
-	Unsettled int64 `json:"-"` // now
+	Unsettled int64 `json:"-"` // now: begun with, and not answered
+	Waiting   int64 `json:"-"` // now: received, and not begun with
 
 	// received − sent and received − intended, of senders whose clock is ours.
 	// The same of messages that came during the warm-up stand apart.
@@ -55,6 +56,7 @@ func (r *Recv) Add(o *Recv) {
 	r.RolledBack += o.RolledBack
 	r.TxFailed += o.TxFailed
 	r.Unsettled += o.Unsettled
+	r.Waiting += o.Waiting
 	r.Transfer.Merge(&o.Transfer)
 	r.E2E.Merge(&o.E2E)
 	r.WarmupTransfer.Merge(&o.WarmupTransfer)

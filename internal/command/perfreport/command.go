@@ -57,6 +57,7 @@ type options struct {
 	expected    time.Duration
 	strict      bool
 	junit       string
+	joining     joining
 }
 
 // outputFormats returns the values of --format.
@@ -114,7 +115,7 @@ const examples = `  perf-report run.parquet
 
 // New returns the command.
 func New(env *cli.Env) *cobra.Command {
-	var o options
+	o := options{joining: newJoining()}
 	cmd := &cobra.Command{
 		Use:     "perf-report [flags] [LOG...]",
 		Short:   "turn logs into numbers, histogram logs and pictures",
@@ -123,6 +124,7 @@ func New(env *cli.Env) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.tagged = cmd.Flags().Changed("tag")
+			o.joining.given(cmd.Flags())
 			logs, err := o.validate(env, args)
 			if err != nil {
 				return err
@@ -132,6 +134,7 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	cli.Group(cmd, "Output", o.registerOutput)
 	cli.Group(cmd, "What is looked at", o.registerSelection)
+	cli.Group(cmd, "Joining of send and receive logs", o.joining.register)
 	cli.Group(cmd, "Comparison of runs", o.registerComparison)
 	cli.Group(cmd, "Verdicts", o.registerVerdicts)
 	cli.Group(cmd, "Logs of other tools", o.registerForeign)
@@ -200,6 +203,9 @@ func (o *options) validate(env *cli.Env, logs []string) ([]string, error) {
 		return nil, cli.Usagef("LOG is empty")
 	}
 	if err := o.validateOutput(); err != nil {
+		return nil, err
+	}
+	if err := o.joining.validate(); err != nil {
 		return nil, err
 	}
 	var err error

@@ -26,7 +26,7 @@ type source interface {
 // openRuns opens logs and returns one source a run, sorted by run. extra are
 // columns that are read beside those of a report. A pipe waits to be read if it is
 // the only one of them, and waits says that there are no others.
-func openRuns(env *cli.Env, names []string, run string, extra []string, waits bool) (sources []source, spools []*spool, err error) {
+func openRuns(env *cli.Env, names []string, run string, extra []string, how *joining, waits bool) (sources []source, spools []*spool, err error) {
 	paths := slices.Clone(names)
 	defer func() {
 		if err == nil {
@@ -59,13 +59,18 @@ func openRuns(env *cli.Env, names []string, run string, extra []string, waits bo
 		return nil, spools, cli.Usagef("a merged log (%s) and logs to be joined (%s) do not go together", merged[0].name, raw[0].name)
 	case len(raw) > 0:
 		for _, of := range byRun(raw, run) {
-			j, err := openJoin(of, run)
+			j, err := openJoin(of, run, how)
 			if err != nil {
 				return sources, spools, err
 			}
 			sources = append(sources, j)
 		}
 		return sources, spools, nil
+	}
+	if len(merged) > 0 {
+		if err := how.merged(merged[0]); err != nil {
+			return nil, spools, err
+		}
 	}
 	sources, err = openMerged(merged, run, extra)
 	return sources, spools, err
@@ -166,12 +171,12 @@ type joined struct {
 	names []named
 }
 
-func openJoin(raw []named, run string) (*joined, error) {
+func openJoin(raw []named, run string, how *joining) (*joined, error) {
 	var paths []string
 	for _, n := range raw {
 		paths = append(paths, n.path)
 	}
-	j, err := join.Open(paths, join.Options{Run: run})
+	j, err := join.Open(paths, how.options(run))
 	if err != nil {
 		return nil, renameAll(err, raw)
 	}

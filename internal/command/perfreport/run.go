@@ -93,7 +93,7 @@ func (j *job) work(names []string) (err error) {
 
 // reportRuns reports the logs of runs; beside is a baseline that is no run.
 func (j *job) reportRuns(names []string, beside *made) (err error) {
-	sources, spools, err := openRuns(j.env, names, j.o.run, j.o.extraColumns(), pipes(j.o.baseline) == 0)
+	sources, spools, err := openRuns(j.env, names, j.o.run, j.o.extraColumns(), &j.o.joining, pipes(j.o.baseline) == 0)
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (j *job) makeBaseline() (all []*made, err error) {
 	if len(j.o.baseline) == 0 {
 		return nil, nil
 	}
-	sources, spools, err := openRuns(j.env, j.o.baseline, "", j.o.extraColumns(), false)
+	sources, spools, err := openRuns(j.env, j.o.baseline, "", j.o.extraColumns(), &j.o.joining, false)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}

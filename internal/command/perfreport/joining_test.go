@@ -25,6 +25,10 @@ func TestJoiningFlags(t *testing.T) {
 			t.Errorf("%s: %d %s\n%s", name, r.code, r.stderr, r.stdout)
 		}
 	}
+	aligned, alone := with("-f", "json"), with("-f", "json", "--clock", "none")
+	if !strings.Contains(aligned.stdout, `"source":"same-boot"`) || strings.Contains(alone.stdout, `"source":"same-boot"`) {
+		t.Errorf("--clock none does not reach the join:\n%.3000s\n%.3000s", aligned.stdout, alone.stdout)
+	}
 	if r := with("--max-memory", "1MiB"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "--max-memory 1MiB: at least 64MiB") {
 		t.Errorf("%d %s", r.code, r.stderr)
 	}

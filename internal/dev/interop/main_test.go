@@ -65,7 +65,7 @@ var commands = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if os.Getenv("PERF_TEST_PYTHON") != "" || os.Getenv("PERF_TEST_TSHARK") != "" {
+	if os.Getenv("PERF_TEST_PYTHON") != "" || os.Getenv("PERF_TEST_TSHARK") != "" || os.Getenv("PERF_TEST_NODE") != "" {
 		if directory, err := commands(); err == nil {
 			_ = os.RemoveAll(directory)
 		}

@@ -60,17 +60,19 @@ func readToken(name string) (probe.Token, error) {
 // receivers.
 type ClockFlags struct {
 	peers  []string
-	tokens []string
+	tokens []string // names of files
+	token  string   // of the environment, for want of files
 	// Burst is how long questions are asked before and after a run, for tests; 0: as long
 	// as the prober does.
 	Burst time.Duration
 }
 
 // Register defines the flags.
-func (f *ClockFlags) Register(cmd *cobra.Command) {
+func (f *ClockFlags) Register(cmd *cobra.Command, env *cli.Env) {
+	f.token = env.Getenv("PERF_CLOCK_TOKEN")
 	cli.Group(cmd, "Clock", func(fs *pflag.FlagSet) {
 		fs.StringArrayVar(&f.peers, "clock-peer", nil, "compare the clock with that of the perf-recv --clock-listen at `HOST:PORT` before, during and after the run; repeatable")
-		fs.StringArrayVar(&f.tokens, "clock-token", nil, "`FILE` with the token of the --clock-peer: a copy of its --ready-file; one for all or one for each")
+		fs.StringArrayVar(&f.tokens, "clock-token", nil, "`FILE` with the token of the --clock-peer: a copy of its --ready-file; one for all or one for each (default the token itself in $PERF_CLOCK_TOKEN)")
 	})
 }
 
@@ -83,15 +85,14 @@ func (f *ClockFlags) New(clock probe.Clock, emit func(recorder.ClockRow)) (*Cloc
 	switch {
 	case len(f.peers) == 0 && len(f.tokens) > 0:
 		return nil, cli.Usagef("--clock-token: whose clock? name it with --clock-peer HOST:PORT")
-	case len(f.peers) > 0 && len(f.tokens) != 1 && len(f.tokens) != len(f.peers):
-		return nil, cli.Usagef("--clock-peer: %d peers and %d --clock-token: give one file for all, or one for each, in the same order", len(f.peers), len(f.tokens))
+	case len(f.peers) > 0 && len(f.tokens) != 1 && len(f.tokens) != len(f.peers) && (len(f.tokens) > 0 || f.token == ""):
+		return nil, cli.Usagef("--clock-peer: %d peers and %d --clock-token: give one file for all, or one for each, in the same order; or the token in $PERF_CLOCK_TOKEN", len(f.peers), len(f.tokens))
 	}
 	p := &ClockPeers{}
 	for i, address := range f.peers {
-		name := f.tokens[min(i, len(f.tokens)-1)]
-		token, err := readToken(name)
+		token, err := f.tokenOf(i)
 		if err != nil {
-			return nil, fmt.Errorf("--clock-token: %w", err)
+			return nil, err
 		}
 		one, err := probe.New(probe.Options{Address: address, Token: token, Clock: clock, Emit: emit, BurstTime: f.Burst})
 		if err != nil {
@@ -100,6 +101,23 @@ func (f *ClockFlags) New(clock probe.Clock, emit func(recorder.ClockRow)) (*Cloc
 		p.list = append(p.list, one)
 	}
 	return p, nil
+}
+
+// tokenOf returns the token of peer i: from its file, or that for all; without files that
+// of the environment.
+func (f *ClockFlags) tokenOf(i int) (probe.Token, error) {
+	if len(f.tokens) == 0 {
+		token, err := probe.ParseToken(f.token)
+		if err != nil {
+			return token, cli.Usagef("$PERF_CLOCK_TOKEN: %w", err)
+		}
+		return token, nil
+	}
+	token, err := readToken(f.tokens[min(i, len(f.tokens)-1)])
+	if err != nil {
+		return token, fmt.Errorf("--clock-token: %w", err)
+	}
+	return token, nil
 }
 
 // ClockPeers asks receivers for the time during a run.

@@ -38,9 +38,20 @@ func (a ahead) Time(instant int64) time.Time { return a.Clock.Time(instant - a.b
 
 func clockFlags(t *testing.T, args ...string) *ClockFlags {
 	t.Helper()
+	return clockFlagsWith(t, "", args...)
+}
+
+// clockFlagsWith has a token in the environment.
+func clockFlagsWith(t *testing.T, token string, args ...string) *ClockFlags {
+	t.Helper()
 	f := &ClockFlags{}
 	cmd := &cobra.Command{Use: "x"}
-	f.Register(cmd)
+	f.Register(cmd, &cli.Env{Getenv: func(name string) string {
+		if name != "PERF_CLOCK_TOKEN" {
+			return ""
+		}
+		return token
+	}})
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -137,5 +148,19 @@ func TestClockFlagsRefused(t *testing.T) {
 	one, err := clockFlags(t, "--clock-peer", "h:1", "--clock-token", token).New(timestamp.NewClock(), func(recorder.ClockRow) {})
 	if err != nil || len(one.list) != 1 {
 		t.Errorf("%+v, %v", one, err)
+	}
+	// The token of the environment is for all peers; a file comes before it.
+	for _, args := range [][]string{{"--clock-peer", "h:1", "--clock-peer", "h:2"}, {"--clock-peer", "h:1", "--clock-peer", "h:2", "--clock-token", token}} {
+		from := probe.NewToken().String()
+		if len(args) > 4 {
+			from = "wrong"
+		}
+		both, err := clockFlagsWith(t, from, args...).New(timestamp.NewClock(), func(recorder.ClockRow) {})
+		if err != nil || len(both.list) != 2 {
+			t.Errorf("%v: %+v, %v", args, both, err)
+		}
+	}
+	if _, err := clockFlagsWith(t, "wrong", "--clock-peer", "h:1").New(timestamp.NewClock(), nil); err == nil || !strings.Contains(err.Error(), "$PERF_CLOCK_TOKEN") {
+		t.Errorf("a wrong token in the environment: %v", err)
 	}
 }

@@ -107,7 +107,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.DurationVarP(&o.duration, "duration", "d", 0, "stop so long after everything was attached (default no limit)")
 		fs.DurationVar(&o.idle, "idle", 0, "stop so long after the last message, from the first one on (default never)")
 		fs.DurationVar(&o.wait, "wait", 0, "give up if the first message has not come by then (default never)")
-		fs.IntVar(&o.credit, "credit", 1000, "messages that the broker may have under way to a consumer")
+		fs.IntVar(&o.credit, "credit", 1000, "messages that the broker may have under way to a consumer; with --work or --rate each that waits takes about 200 bytes of memory, whatever its size")
 		fs.Var(&o.ackEvery, "ack-every", "settle after so many messages, or auto: what arrived together, at most half of the credit; each by itself with --work or --rate")
 		fs.IntVar(&o.consumers, "consumers", 1, "consumers for each ADDRESS")
 		o.dests.Register(fs)

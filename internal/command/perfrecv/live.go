@@ -70,6 +70,9 @@ func (t *totals) line(now *live.Recv) {
 		b.WriteString(" warm-up")
 	}
 	fmt.Fprintf(&b, "  received %s/s", units.Thousands(int64(rate+0.5)))
+	if now.Waiting > 0 {
+		fmt.Fprintf(&b, "  waiting %s", units.Thousands(now.Waiting))
+	}
 	if now.Unsettled > 0 {
 		fmt.Fprintf(&b, "  unsettled %s", units.Thousands(now.Unsettled))
 	}

@@ -3,6 +3,7 @@ package perfrecv_test
 import (
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -127,6 +128,48 @@ func TestReconnect(t *testing.T) {
 	if err != nil || len(subs) != 1 || subs[0].Detached != 0 {
 		t.Errorf("subscriptions %+v, %v", subs, err)
 	}
+	// The samples go on with the connection that took the place of the first: the idle
+	// time has one at least, and the end.
+	back := r.b.Received[r.b.Len()-1]
+	after := map[string]int{}
+	for _, sample := range s.sampled(t) {
+		if sample.at > back {
+			after[sample.what]++
+		}
+	}
+	kinds := []string{"conn.0.credit_messages", "conn.0.unsettled_messages"}
+	if runtime.GOOS == "linux" {
+		kinds = append(kinds, "conn.0.rtt_ns", "conn.0.cwnd_segments")
+	}
+	for _, what := range kinds {
+		if after[what] == 0 {
+			t.Errorf("no sample of %s after the outage: %v", what, after)
+		}
+	}
+}
+
+// sample is a row of sample/1.
+type sample struct {
+	at   int64
+	what string
+}
+
+func (s *session) sampled(t *testing.T) (out []sample) {
+	t.Helper()
+	l, err := format.Open(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was read only
+	var b format.Sample
+	if err := l.Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	for i := range b.Len() {
+		what, _ := b.What.At(i)
+		out = append(out, sample{b.At[i], what})
+	}
+	return out
 }
 
 // So do transactions and a durable subscription, over a session that links share. A

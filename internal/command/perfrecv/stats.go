@@ -33,7 +33,7 @@ func (t *totals) totalObject(reason string) {
 
 // fill puts rates and latencies into an object.
 func (t *totals) fill(s *live.Stats, counts, now *live.Recv, transfer, e2e *live.Histogram) {
-	s.Now = map[string]int64{"unsettled": now.Unsettled}
+	s.Now = map[string]int64{"unsettled": now.Unsettled, "waiting": now.Waiting}
 	s.Rate("received_per_s", counts.Received)
 	s.Metric("transit", transfer)
 	s.Metric("e2e", e2e)

@@ -139,7 +139,7 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		o.live.Register(fs, env)
 		o.stats.Register(fs)
 	})
-	o.clock.Register(cmd)
+	o.clock.Register(cmd, env)
 	o.watch.Register(cmd)
 	o.conn.Register(cmd, env)
 }

@@ -167,7 +167,7 @@ func (s *session) sampled(t *testing.T) (out []sample) {
 	}
 	for i := range b.Len() {
 		what, _ := b.What.At(i)
-		out = append(out, sample{b.At[i], what})
+		out = append(out, sample{b.Instant[i], what})
 	}
 	return out
 }

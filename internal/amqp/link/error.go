@@ -118,9 +118,12 @@ func explain(u URL, err error) (condition, description string) {
 	switch {
 	case strings.Contains(text, "auth failed with code"):
 		_, more, _ := strings.Cut(text, "auth failed with code ")
-		who := "anonymous access"
-		if u.user != "" {
+		who := "anonymous access, or the identity of the certificate"
+		switch {
+		case u.user != "":
 			who = fmt.Sprintf("user %q", u.user)
+		case !u.tls:
+			who = "anonymous access"
 		}
 		return CondUnauthorized, fmt.Sprintf("the broker refused %s (SASL code %s)", who, strings.TrimSuffix(more, ": "))
 	case strings.Contains(text, "no supported auth mechanism"):

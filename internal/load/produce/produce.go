@@ -103,6 +103,8 @@ type Producer struct {
 
 	wake chan struct{} // capacity 1
 
+	watched bool // of Run: watchLast was called
+
 	mu       sync.Mutex
 	window   window
 	backlog  backlog

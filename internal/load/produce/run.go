@@ -18,9 +18,11 @@ import (
 // With Reconnect, what is due waits for the next link instead, and with Resend
 // what has failed is sent again on it.
 func (p *Producer) Run(ctx context.Context, link Link) error {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	counted := false
 	for {
-		p.sendAll(ctx, link)
+		p.sendAll(ctx, link, giveUp)
 		if !counted && p.countReached() {
 			counted = true
 			bounded, cancel := context.WithTimeout(ctx, p.cfg.Drain)
@@ -44,11 +46,14 @@ func (p *Producer) Run(ctx context.Context, link Link) error {
 
 // sendAll submits what is due until nothing more will be, or the link is gone and
 // another one is to be had.
-func (p *Producer) sendAll(ctx context.Context, link Link) {
+func (p *Producer) sendAll(ctx context.Context, link Link, giveUp func()) {
 	for {
 		batch := p.take(ctx)
 		if len(batch) == 0 {
 			return
+		}
+		if p.countReached() {
+			p.watchLast(ctx, giveUp)
 		}
 		for done := 0; done < len(batch); {
 			n, err := link.Submit(ctx, batch[done:])

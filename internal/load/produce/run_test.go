@@ -273,6 +273,32 @@ func TestClosedLoopDrain(t *testing.T) {
 	})
 }
 
+// What a closed loop by count cannot send for want of credit is given up after the
+// drain, but not as long as something leaves.
+func TestClosedLoopWithoutCredit(t *testing.T) {
+	t.Parallel()
+	for tokens, want := range []int{0, 1, 2, 3, 4, 5} { // so many, one every 0.9 s
+		synctest.Test(t, func(t *testing.T) {
+			credit := make(chan struct{}, 5)
+			for k := range tokens {
+				time.AfterFunc(time.Duration(k+1)*900*time.Millisecond, func() { credit <- struct{}{} })
+			}
+			r := rig{n: 5, server: server{credit: credit}}
+			r.config.Window, r.config.Drain = 10, time.Second
+			r.run(t)
+			sent := 0
+			for _, row := range r.rows {
+				if row.Outcome == format.Accepted {
+					sent++
+				}
+			}
+			if len(r.rows) != 5 || sent != want {
+				t.Errorf("%d tokens: %d of %d rows accepted", tokens, sent, len(r.rows))
+			}
+		})
+	}
+}
+
 // The way from the pacer to the producer's goroutine is lag, not blocked, unless
 // the message waited for something else on that way.
 func TestReadyIsWhenTheProducerTakesIt(t *testing.T) {

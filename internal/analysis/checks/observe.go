@@ -60,6 +60,9 @@ func observeSender(d *reduce.Data, overloaded bool) Observed {
 	return o
 }
 
+// mostBusy is the share of the time in work above which the spans of work must have overlapped.
+const mostBusy = 1.05
+
 func observeReceiver(d *reduce.Data) Observed {
 	n := float64(d.Rates.Consumers)
 	o := Observed{Side: Receiving, Clients: d.Rates.Consumers, Rate: d.Rates.Received / n, Window: d.Credit, CreditShare: math.NaN(), SocketShare: math.NaN()}
@@ -76,7 +79,11 @@ func observeReceiver(d *reduce.Data) Observed {
 	}
 	o.WorkShare = math.NaN()
 	if m := d.Metrics[reduce.Work]; m.Distribution != nil && m.Finite() > 0 && d.Path.WorkSpan > 0 {
-		o.WorkShare = m.Mean() * float64(m.Finite()) / float64(d.Path.WorkSpan) / n
+		// With acknowledgements in batches a message is settled long after it was done with: the
+		// spans overlap, and their sum says nothing of how busy a consumer was.
+		if share := m.Mean() * float64(m.Finite()) / float64(d.Path.WorkSpan) / n; share <= mostBusy {
+			o.WorkShare = share
+		}
 	}
 	// Messages that wait in the broker after it took them are demand: their
 	// median way is longer than that to the acknowledgement and a round trip.
@@ -111,7 +118,8 @@ func ofSide(d *reduce.Data, samples []reduce.Sample, sending bool) []reduce.Samp
 	return out
 }
 
-// roundTrip is the median of what TCP says of this side's connections. Where
+// roundTrip is the median of what TCP says of this side's connections, and the least of a
+// receiver's: it sends little, and what it sends is acknowledged late. Where
 // that is next to nothing and no answer ever came near it, there is a delay
 // above TCP (a proxy, a broker that waits): the service, which is one round trip
 // and little else as long as its median is near the smallest.
@@ -123,6 +131,9 @@ func roundTrip(d *reduce.Data, sending bool) (ns int64, from string) {
 	if len(values) > 0 {
 		slices.Sort(values)
 		ns, from = values[len(values)/2], "TCP's round trip"
+		if !sending {
+			ns = values[0]
+		}
 	}
 	if ns < int64(time.Millisecond) && d.Path.MinService > 5*ns {
 		if p50, infinite, ok := d.Metrics[reduce.Service].Approx(median()); ok && !infinite && p50 < d.Path.MinService/2*3 {

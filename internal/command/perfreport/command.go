@@ -70,9 +70,9 @@ and what may be said about them; histogram logs and pictures beside them.
 
 A LOG is a merged log of perf-merge, or the send and receive logs themselves,
 which are joined on the way. Without a LOG, or with "-", a merged log comes from
-standard input; a pipe is copied to a temporary file first, since the rows are
-read twice. Several logs of one run are one report; of several runs, one report
-each.
+standard input; what a report needs of a pipe is kept in a temporary file, since
+the rows are read twice. Several logs of one run are one report; of several runs,
+one report each.
 
 An .hlog or .hgrm of another tool can stand in place of logs, or as --baseline: it
 knows service times only.

@@ -4,12 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go/encoding/delta"
-	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pq "github.com/parquet-go/parquet-go/format"
 )
@@ -29,10 +26,18 @@ type columnWriter struct {
 	// The page being filled: the values that are not NULL, and one level per row.
 	i64    []int64
 	i32    []int32 // int32 values, or local dictionary codes
-	bits   []uint8 // booleans
+	bools  []uint8 // booleans
 	levels []uint8 // 1 = there is a value; nullable columns only, of pages where some are NULL and some not
 	rows   int     // rows of the page
 	nulls  int     // NULLs among them
+
+	// A page made of one batch alone is not copied: its values are these, or the
+	// one value that all rows have.
+	whole   bool
+	lent64  []int64
+	lent32  []int32
+	same    bool
+	sameVal int64
 
 	dict *stringDict // string columns only
 
@@ -83,6 +88,19 @@ func (w *columnWriter) check(col any, n int) error {
 // from the first one of this call.
 func (w *columnWriter) add(col any, from, to int) (row int, err error) {
 	w.rows += to - from
+	w.whole = false
+	return w.addTo(col, from, to)
+}
+
+// addPage is add for rows that are a page of their own, which endPage is to
+// finish before the batch changes.
+func (w *columnWriter) addPage(col any, from, to int) (row int, err error) {
+	w.rows += to - from
+	w.whole = true
+	return w.addTo(col, from, to)
+}
+
+func (w *columnWriter) addTo(col any, from, to int) (row int, err error) {
 	switch v := col.(type) {
 	case *[]int64:
 		return addInts(w, &w.i64, (*v)[from:to], Null)
@@ -100,11 +118,21 @@ func addInts[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (row i
 	if len(src) == 0 {
 		return 0, nil
 	}
-	lo, hi := bounds(src)
+	lo, hi := src[0], src[0]
+	if !uniform(src) {
+		lo, hi = bounds(src)
+	}
 	switch { // null is the smallest number
 	case lo != null:
 		w.addLevels(1, len(src))
-		*dst = append(*dst, src...)
+		switch {
+		case w.whole && lo == hi:
+			w.same, w.sameVal = true, int64(lo)
+		case w.whole:
+			w.lend(src)
+		default:
+			*dst = append(*dst, src...)
+		}
 	case !w.nullable:
 		return slices.Index(src, null), errNullRequired
 	case hi == null:
@@ -116,6 +144,36 @@ func addInts[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (row i
 	}
 	w.bound(int64(lo), int64(hi))
 	return 0, nil
+}
+
+// lend makes src the values of the page.
+func (w *columnWriter) lend(src any) {
+	switch v := src.(type) {
+	case []int64:
+		w.lent64 = v
+	case []int32:
+		w.lent32 = v
+	}
+}
+
+// uniform reports whether all values are equal.
+func uniform[T comparable](s []T) bool {
+	if len(s) == 0 || s[0] != s[len(s)-1] || s[0] != s[len(s)/2] {
+		return false
+	}
+	first := s[0]
+	for ; len(s) >= 8; s = s[8:] {
+		if s[0] != first || s[1] != first || s[2] != first || s[3] != first ||
+			s[4] != first || s[5] != first || s[6] != first || s[7] != first {
+			return false
+		}
+	}
+	for _, v := range s {
+		if v != first {
+			return false
+		}
+	}
+	return true
 }
 
 // bounds returns the smallest and the largest value. Four at a time depend less
@@ -197,12 +255,21 @@ func addNullable[T int32 | int64](w *columnWriter, dst *[]T, src []T, null T) (a
 }
 
 func (w *columnWriter) addBools(src []bool) {
+	if w.whole && uniform(src) {
+		var b int64
+		if src[0] {
+			b = 1
+		}
+		w.same, w.sameVal = true, b
+		w.bound(b, b)
+		return
+	}
 	for _, v := range src {
 		var b uint8
 		if v {
 			b = 1
 		}
-		w.bits = append(w.bits, b)
+		w.bools = append(w.bools, b)
 		w.bound(int64(b), int64(b))
 	}
 }
@@ -210,6 +277,11 @@ func (w *columnWriter) addBools(src []bool) {
 func (w *columnWriter) addStrings(s *Strings, from, to int) (row int, err error) {
 	w.dict.use(s.Values)
 	codes := s.Codes[from:to]
+	if c := codes[0]; w.whole && c >= 0 && int(c) < len(s.Values) && uniform(codes) {
+		w.addLevels(1, len(codes))
+		w.same, w.sameVal = true, int64(w.dict.codes(c, len(codes)))
+		return 0, nil
+	}
 	w.rows -= len(codes) // counted run by run
 	for i := 0; i < len(codes); {
 		c, n := codes[i], i+1
@@ -242,78 +314,6 @@ func (w *columnWriter) bound(lo, hi int64) {
 		return
 	}
 	w.min, w.max = min(w.min, lo), max(w.max, hi)
-}
-
-// endPage encodes the rows added since the last page.
-func (w *columnWriter) endPage(z *zstd.Encoder) {
-	h := pq.DataPageHeaderV2{
-		NumValues: int32(w.rows), NumNulls: int32(w.nulls), NumRows: int32(w.rows), // at most pageRows
-	}
-	w.enc, h.Encoding = w.encodeValues(w.enc)
-	var levels []byte
-	if w.nullable {
-		levels = w.encodeLevels()
-		h.DefinitionLevelsByteLength = int32(len(levels)) // at most pageRows
-	}
-	body, compressed := w.compress(z, w.enc)
-	h.IsCompressed = thrift.New(compressed)
-	w.writePage(pq.PageHeader{
-		Type:                 pq.DataPageV2,
-		UncompressedPageSize: int32(len(levels) + len(w.enc)), // some 600 KiB
-		DataPageHeaderV2:     thrift.New(h),
-	}, levels, body)
-	w.values += int64(w.rows)
-	w.nullCount += int64(w.nulls)
-	w.i64, w.i32, w.bits, w.levels = w.i64[:0], w.i32[:0], w.bits[:0], w.levels[:0]
-	w.rows, w.nulls = 0, 0
-}
-
-// encodeValues cannot fail: widths and types are this package's own.
-func (w *columnWriter) encodeValues(dst []byte) ([]byte, pq.Encoding) {
-	switch w.typ {
-	case Int64:
-		dst, _ = new(delta.BinaryPackedEncoding).EncodeInt64(dst[:0], w.i64)
-		return dst, pq.DeltaBinaryPacked
-	case Int32:
-		dst, _ = new(delta.BinaryPackedEncoding).EncodeInt32(dst[:0], w.i32)
-		return dst, pq.DeltaBinaryPacked
-	case Bool:
-		dst, _ = (&rle.Encoding{BitWidth: 1}).EncodeLevels(dst[:0], w.bits)
-		length := binary.LittleEndian.AppendUint32(nil, uint32(len(dst)))
-		return append(length, dst...), pq.RLE
-	default:
-		dst, _ = new(rle.DictionaryEncoding).EncodeInt32(dst[:0], w.i32)
-		return dst, pq.RLEDictionary
-	}
-}
-
-func (w *columnWriter) encodeLevels() []byte {
-	if len(w.levels) == 0 { // one run
-		var v byte
-		if w.nulls == 0 {
-			v = 1
-		}
-		return append(binary.AppendUvarint(nil, uint64(w.rows)<<1), v)
-	}
-	b, _ := (&rle.Encoding{BitWidth: 1}).EncodeLevels(nil, w.levels)
-	return b
-}
-
-// compress returns b compressed, or b itself where that is no gain.
-func (w *columnWriter) compress(z *zstd.Encoder, b []byte) ([]byte, bool) {
-	w.packed = z.EncodeAll(b, w.packed[:0])
-	if len(w.packed) >= len(b) {
-		return b, false
-	}
-	return w.packed, true
-}
-
-func (w *columnWriter) writePage(h pq.PageHeader, levels, body []byte) {
-	h.CompressedPageSize = int32(len(levels) + len(body)) // some 600 KiB
-	h.CRC = int32(crc32.Update(crc32.ChecksumIEEE(levels), crc32.IEEETable, body))
-	head, _ := thrift.Marshal(new(thrift.CompactProtocol), &h) // into memory
-	w.buf = append(append(append(w.buf, head...), levels...), body...)
-	w.uncompressed += int64(len(head)) + int64(h.UncompressedPageSize)
 }
 
 // endChunk finishes the row group: it makes the dictionary page and returns

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	pageRows     = BatchRows // rows of every page of every column
-	rowGroupRows = 1 << 20   // rows of a row group at most
+	pageRows     = BatchRows     // rows of every page of every column, at most
+	wholeRows    = BatchRows / 4 // so many rows in one batch are a page, without being copied
+	rowGroupRows = 1 << 20       // rows of a row group at most
 	// rowGroupBytes bounds a row group, and with it the writer's memory, by its
 	// compressed size.
 	rowGroupBytes = 64 << 20
@@ -129,15 +130,20 @@ func (p *ParquetWriter) writeBatch(b Batch) error {
 	}
 	for at := 0; at < n; {
 		k := min(n-at, pageRows-p.pending)
+		add := (*columnWriter).add
+		whole := p.pending == 0 && k >= wholeRows
+		if whole {
+			add = (*columnWriter).addPage
+		}
 		for i, c := range p.cols {
-			if row, err := c.add(cols[i], at, at+k); err != nil {
+			if row, err := add(c, cols[i], at, at+k); err != nil {
 				return &RowError{Row: p.rows + int64(row), Column: c.name, Msg: err.Error()}
 			}
 		}
 		at += k
 		p.rows += int64(k)
 		p.pending += k
-		if p.pending == pageRows {
+		if p.pending == pageRows || whole {
 			if err := p.endPage(); err != nil {
 				return err
 			}
@@ -155,7 +161,7 @@ func (p *ParquetWriter) endPage() error {
 	}
 	p.inGroup += p.pending
 	p.pending = 0
-	if p.inGroup >= rowGroupRows || size >= rowGroupBytes {
+	if p.inGroup > rowGroupRows-pageRows || size >= rowGroupBytes {
 		return p.endRowGroup()
 	}
 	return nil

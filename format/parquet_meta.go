@@ -12,6 +12,8 @@ const (
 	physBool      = 0
 	physInt32     = 1
 	physInt64     = 2
+	physFloat     = 4
+	physDouble    = 5
 	physByteArray = 6
 
 	repRequired = 0
@@ -195,8 +197,8 @@ func parseLogicalType(r *thriftReader) (kind string) {
 				kind = "UNSIGNED INTEGER"
 			case kind == "TIMESTAMP" && id == 2 && typ == tStruct:
 				r.fields(func(id int16, typ byte) {
-					if id == 3 {
-						kind = "TIMESTAMP(NANOS)"
+					if id >= 1 && id <= 3 {
+						kind = []string{"", "TIMESTAMP(MILLIS)", "TIMESTAMP(MICROS)", "TIMESTAMP(NANOS)"}[id]
 					}
 					r.skip(typ, false)
 				})
@@ -238,8 +240,10 @@ func convertedKind(t int32) string {
 		return "STRING"
 	case t == 4:
 		return "ENUM"
-	case t == 9 || t == 10:
-		return "TIMESTAMP"
+	case t == 9:
+		return "TIMESTAMP(MILLIS)"
+	case t == 10:
+		return "TIMESTAMP(MICROS)"
 	case t >= 11 && t <= 14:
 		return "UNSIGNED INTEGER"
 	case t >= 15 && t <= 18:

@@ -204,13 +204,21 @@ func (s *parquetSource) noteUnknown(m *fileMeta) {
 	}
 }
 
-// fits reports why a file's column cannot be read as c.
-func fits(c Column, f fileColumn) error {
+// single reports why a column does not have one value a row.
+func single(f fileColumn) error {
 	if f.group {
 		return errors.New("it is nested")
 	}
 	if f.repetition != repRequired && f.repetition != repOptional {
 		return errors.New("it is repeated")
+	}
+	return nil
+}
+
+// fits reports why a file's column cannot be read as c.
+func fits(c Column, f fileColumn) error {
+	if err := single(f); err != nil {
+		return err
 	}
 	var physOK, kindOK bool
 	switch c.Type {

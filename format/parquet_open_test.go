@@ -201,8 +201,8 @@ func TestUnits(t *testing.T) {
 	if err := fits(c, node(parquet.Nanosecond)); err != nil {
 		t.Error(err)
 	}
-	for _, unit := range []parquet.TimeUnit{parquet.Microsecond, parquet.Millisecond} {
-		if err := fits(c, node(unit)); err == nil || !strings.Contains(err.Error(), "INT64 TIMESTAMP, wanted is INT64") {
+	for name, unit := range map[string]parquet.TimeUnit{"MICROS": parquet.Microsecond, "MILLIS": parquet.Millisecond} {
+		if err := fits(c, node(unit)); err == nil || !strings.Contains(err.Error(), "INT64 TIMESTAMP("+name+"), wanted is INT64") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -121,9 +121,9 @@ func (c *columnReader) openDict(h pageHeader) error {
 	}
 	c.hasDict = true
 	switch c.phys {
-	case physInt32:
+	case physInt32, physFloat:
 		return c.i32.loadDict(c.budget, b, int(h.values))
-	case physInt64:
+	case physInt64, physDouble:
 		return c.i64.loadDict(c.budget, b, int(h.values))
 	case physByteArray:
 		return c.text.loadDict(b, int(h.values))
@@ -163,9 +163,9 @@ func (c *columnReader) openData(h pageHeader) error {
 		return errors.New("dictionary codes without a dictionary page")
 	}
 	switch c.phys {
-	case physInt32:
+	case physInt32, physFloat:
 		return c.i32.open(b, h.encoding)
-	case physInt64:
+	case physInt64, physDouble:
 		return c.i64.open(b, h.encoding)
 	case physByteArray:
 		return c.text.open(b, h.encoding)
@@ -294,7 +294,7 @@ func spread[T int32 | int64](dst []T, flags []uint8, k int, null T) {
 }
 
 func (c *columnReader) readInt64(dst []int64) error {
-	if c.phys == physInt64 {
+	if c.phys == physInt64 || c.phys == physDouble {
 		return c.i64.next(dst)
 	}
 	c.narrow = sized(c.narrow, len(dst))
@@ -308,7 +308,7 @@ func (c *columnReader) readInt64(dst []int64) error {
 }
 
 func (c *columnReader) readInt32(dst []int32) error {
-	if c.phys == physInt32 {
+	if c.phys == physInt32 || c.phys == physFloat {
 		return c.i32.next(dst)
 	}
 	c.wide = sized(c.wide, len(dst))

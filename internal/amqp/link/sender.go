@@ -110,6 +110,9 @@ func (s *librarySender) attach(ctx context.Context) (err error) {
 // attachFailed makes the error of a refused link and reports it.
 func (c *Conn) attachFailed(typed string, a Address, err error) error {
 	e := c.failed("attach", typed, err)
+	if style, known := styleOf(c.peer.Product, c.peer.Version); known && style == StyleRabbitMQ4 && e.Condition == string(wire.CondNotFound) {
+		e.Description += ": RabbitMQ 4 makes no queues, declare it first"
+	}
 	c.event(amqp.EventError, a.Text, e)
 	return e
 }

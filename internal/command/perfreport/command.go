@@ -168,7 +168,7 @@ func (o *options) registerSelection(f *pflag.FlagSet) {
 	f.BoolVar(&o.negative, "all-outcomes", false, "count rejected, released and modified messages in service and response too")
 	f.StringVar(&o.where, "where", "", "look only at rows for which this `EXPRESSION` is true")
 	f.StringVar(&o.by, "by", "", "one report for each group of rows with the same `KEY`: name (of the run), "+strings.Join(where.Keys(), ", "))
-	f.StringVar(&o.resources, "resources", "", "`FILE` of what the broker's host used: a log of perf-recv --watch-only, or CSV with time (RFC 3339, or since 1970 in s or ns), cpu_percent, rss_bytes")
+	f.StringVar(&o.resources, "resources", "", "`FILE` of what the broker's host used: a log of perf-recv --watch-only, or CSV or Parquet with time (RFC 3339 or a timestamp, or since 1970 in s or ns), cpu_percent, rss_bytes")
 	f.StringVar(&o.run, "run", "", "report only this `RUN`, where the logs hold several")
 	f.StringVar(&o.name, "name", "", "`NAME` of the run in the report (default what perf-send was given)")
 }

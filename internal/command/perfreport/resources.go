@@ -33,7 +33,7 @@ type resource struct {
 	cpu, rss float64
 }
 
-// readResources reads a log of perf-recv --watch-only, or CSV with a head: time,
+// readResources reads a log of perf-recv --watch-only, or CSV with a head or Parquet: time,
 // and cpu_percent, rss_bytes or both, in order of time. 100 percent are one core.
 func readResources(name string) (all []resource, err error) {
 	is, err := isLog(name)
@@ -41,7 +41,7 @@ func readResources(name string) (all []resource, err error) {
 		return nil, err
 	}
 	if is {
-		return readWatchLog(name)
+		return readParquet(name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -54,6 +54,50 @@ func readResources(name string) (all []resource, err error) {
 	}
 	return all, nil
 }
+
+// readParquet reads a log of perf-recv --watch-only, or Parquet of another program
+// with the columns that CSV would have.
+func readParquet(name string) ([]resource, error) {
+	all, err := readWatchLog(name)
+	if !errors.Is(err, format.ErrNotLog) {
+		return all, err
+	}
+	t, err := format.ReadForeign(name, "time", []string{"cpu_percent", "rss_bytes"}, mostResources)
+	if err != nil {
+		return nil, err
+	}
+	cpu, rss := t.Numbers[0], t.Numbers[1]
+	if cpu == nil && rss == nil {
+		return nil, fmt.Errorf("%s: neither a log nor a table with time, and cpu_percent, rss_bytes or both", name)
+	}
+	for i, at := range t.At {
+		if i > 0 && at < t.At[i-1] {
+			return nil, fmt.Errorf("%s: row %d: time goes back", name, i)
+		}
+		r := resource{at: at, cpu: math.NaN(), rss: math.NaN()}
+		for _, c := range []struct {
+			name    string
+			from    []float64
+			to      *float64
+			highest float64
+		}{{"cpu_percent", cpu, &r.cpu, mostCPU}, {"rss_bytes", rss, &r.rss, mostRSS}} {
+			if c.from == nil || math.IsNaN(c.from[i]) {
+				continue
+			}
+			if *c.to = c.from[i]; !(*c.to >= 0 && *c.to <= c.highest) {
+				return nil, fmt.Errorf("%s: row %d: %s %v is not a possible number", name, i, c.name, *c.to)
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// The largest numbers that are believed.
+const (
+	mostCPU = 1e7 // percent
+	mostRSS = 1 << 60
+)
 
 func parseResources(in io.Reader) (all []resource, err error) {
 	c := csv.NewReader(in)
@@ -86,10 +130,10 @@ func parseResources(in io.Reader) (all []resource, err error) {
 		line, _ := c.FieldPos(0)
 		r := resource{cpu: math.NaN(), rss: math.NaN()}
 		if r.at, err = instant(record[at]); err == nil && hasCPU {
-			r.cpu, err = amount("cpu_percent", record[cpu], 1e7)
+			r.cpu, err = amount("cpu_percent", record[cpu], mostCPU)
 		}
 		if err == nil && hasRSS {
-			r.rss, err = amount("rss_bytes", record[rss], 1<<60)
+			r.rss, err = amount("rss_bytes", record[rss], mostRSS)
 		}
 		switch {
 		case err != nil:

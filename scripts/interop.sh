@@ -21,7 +21,7 @@ if [ ! -s "$jar" ]; then
 	maven_get "$HDR" "$dir"
 fi
 
-command -v npm >/dev/null && command -v node >/dev/null || apt_install nodejs npm
+if ! command -v npm >/dev/null || ! command -v node >/dev/null; then apt_install nodejs npm; fi
 js=$dir/js
 if [ "$(cat "$js/wanted" 2>/dev/null)" != "$HDR_JS" ]; then
 	rm -rf "$js"

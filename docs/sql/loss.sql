@@ -1,7 +1,9 @@
--- What became of every transmission, one row per run. Send-side counts are over primary rows, of which a transmission has exactly
--- one however many subscriptions and copies there are; receive-side ones over first arrivals (copy 0).
+-- What became of every transmission, one row per run. A message is intended once, however often it was sent again (attempts).
+-- Send-side counts are over primary rows, of which a transmission has exactly one however many subscriptions and copies there are;
+-- receive-side ones over first arrivals (copy 0).
 SELECT run,
-       sum(CASE WHEN "primary" AND outcome <> 'unlogged' THEN 1 ELSE 0 END) AS intended,
+       sum(CASE WHEN "primary" AND outcome <> 'unlogged' AND attempt = 0 THEN 1 ELSE 0 END) AS intended,
+       sum(CASE WHEN "primary" AND outcome <> 'unlogged' THEN 1 ELSE 0 END) AS attempts,
        sum(CASE WHEN "primary" AND outcome <> 'unlogged' AND sent IS NOT NULL THEN 1 ELSE 0 END) AS sent,
        sum(CASE WHEN "primary" AND outcome <> 'unlogged' AND acked IS NOT NULL THEN 1 ELSE 0 END) AS acked,
        sum(CASE WHEN "primary" AND outcome = 'accepted' THEN 1 ELSE 0 END) AS accepted,

@@ -12,8 +12,10 @@ import (
 // Accounting says what became of every message of the run.
 type Accounting struct {
 	Run string `json:"run"`
-	// Intended counts transmissions; it is the sum of the outcomes that follow.
-	Intended   int64 `json:"intended"`
+	// Intended counts messages, however often they were sent again.
+	Intended int64 `json:"intended"`
+	// Attempts counts transmissions; it is the sum of the outcomes that follow.
+	Attempts   int64 `json:"attempts"`
 	Sent       int64 `json:"sent"`  // written, whatever came of it
 	Acked      int64 `json:"acked"` // a settled disposition arrived, whatever its state
 	Accepted   int64 `json:"accepted"`
@@ -101,7 +103,7 @@ func (j *Joiner) account() {
 	acc := &j.acc
 	*acc = j.base
 	acc.Run = j.run
-	acc.Intended, acc.Sent, acc.Acked, acc.Resent, acc.Unlogged = t.intended, t.written, t.acked, t.resent, t.unlogged
+	acc.Intended, acc.Attempts, acc.Sent, acc.Acked, acc.Resent, acc.Unlogged = t.attempts-t.resent, t.attempts, t.written, t.acked, t.resent, t.unlogged
 	for code, n := range t.outcomes {
 		if to := acc.outcome(j.out.outcome.Values[code]); to != nil {
 			*to += n
@@ -187,8 +189,8 @@ func (j *Joiner) clockAccount() ClockAccount {
 // of the join and must never be published.
 func (acc *Accounting) Check() error {
 	sum := acc.Accepted + acc.Rejected + acc.Released + acc.Modified + acc.Presettled + acc.Unsettled + acc.Failed + acc.Unsent
-	if sum != acc.Intended {
-		return fmt.Errorf("accounting: %d intended, but the outcomes add up to %d", acc.Intended, sum)
+	if sum != acc.Attempts {
+		return fmt.Errorf("accounting: %d transmissions, but the outcomes add up to %d", acc.Attempts, sum)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // tally counts the rows of the join.
 type tally struct {
-	intended, written, acked, resent, unlogged int64
+	attempts, written, acked, resent, unlogged int64
 	outcomes                                   []int64 // by code of the output
 	lost, unknown, duplicate, redelivered      int64
 	otherRuns                                  int64 // transmissions
@@ -67,7 +67,7 @@ func newTally(subs int) tally {
 
 // sent counts the send side of a primary row.
 func (t *tally) sent(b *format.Merged, k int) {
-	t.intended++
+	t.attempts++
 	if b.Attempt[k] > 0 {
 		t.resent++
 	}

@@ -127,8 +127,9 @@ func TestBrokerPaused(t *testing.T) {
 	b.eventually(send, "messages to flow", func() bool { return b.rows("send.parquet") > 500 })
 	b.broker("pause")
 	b.Cleanup(func() { _, _ = brokerScript("", nil, "resume") }) // else the broker cannot be stopped
-	from := time.Now().UnixNano()
-	time.Sleep(time.Second) // that is the fault
+	// A moment later all threads of the broker stand still, and what they had written is read.
+	from := time.Now().Add(100 * time.Millisecond).UnixNano()
+	time.Sleep(1100 * time.Millisecond) // that is the fault
 	b.broker("resume")
 	n := b.rows("send.parquet")
 	b.eventually(send, "messages to flow again", func() bool { return b.rows("send.parquet") > n+1000 })

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -48,9 +49,13 @@ func (b *builder) findOverload() {
 	if o == nil {
 		return
 	}
-	metric, done := "response", "acked"
+	metric, done, whole := "response", "acked", b.r.Rates.Acked
 	if o.Side == "receive" {
-		metric, done = "e2e", "received"
+		metric, done, whole = "e2e", "received", b.r.Rates.Received
+	}
+	// The capacity is that of the last half; the slope of the backlog is of the whole.
+	if whole != nil && o.Capacity > 0 && math.Abs(*whole/o.Capacity-1) > 0.05 {
+		done = fmt.Sprintf("%s in the last half (%s in all)", done, perSecond(*whole))
 	}
 	b.say("overload: offered %s, achieved %s %s; the backlog grows by %s messages a second and the %s by %s per second; percentiles are of this run's length, not stationary",
 		perSecond(o.Offered), perSecond(o.Capacity), done, count(int64(o.Backlog+0.5)), metric, latency(o.Growth*1e9))

@@ -276,8 +276,11 @@ func (b *builder) findStalls() {
 			events = fmt.Sprintf("%d events", i+1)
 		}
 		first := stalls[0]
-		b.say("p99.9 is determined by %s: the largest is %s at %.3f s, %s, carried by the %s",
-			events, units.Latency(first.Length), float64(first.Start)/1e9, messages(first.Messages), first.CarriedBy)
+		largest := fmt.Sprintf("%s at %.3f s, %s", units.Latency(first.Length), float64(first.Start)/1e9, messages(first.Messages))
+		if first.Length == 0 { // of one instant
+			largest = fmt.Sprintf("%s at %.3f s", messages(first.Messages), float64(first.Start)/1e9)
+		}
+		b.say("p99.9 is determined by %s: the largest is %s, carried by the %s", events, largest, first.CarriedBy)
 		return
 	}
 }

@@ -32,7 +32,7 @@ type ParquetOptions struct {
 // slices of batches to pages, without rows in between. It implements [Writer].
 //
 // Integers and instants are DELTA_BINARY_PACKED, strings dictionaries, booleans
-// RLE; pages hold 65,536 rows, are compressed with zstd at its fastest level
+// RLE; pages hold at most 65,536 rows, are compressed with zstd at its fastest level
 // and carry a CRC; a row group has at most 1,048,576 rows and about 64 MiB.
 // Memory is that of one compressed row group, whatever the number of rows.
 type ParquetWriter struct {

@@ -93,22 +93,10 @@ func (b *foreignBatch) Len() int {
 // openForeign opens columns of whatever type; those that are not there have no place in
 // inFile.
 func openForeign(r io.ReaderAt, size int64, columns []string) (*parquetSource, error) {
-	footer, at, err := readFooter(r, size)
-	if err != nil {
-		return nil, err
-	}
-	s := &parquetSource{r: r, size: size, def: &Schema{Name: "foreign"}}
-	m, damage, err := parseFooter(footer, func(m *fileMeta) ([]int, error) { return s.chooseForeign(m, columns) })
-	if damage != nil {
-		return nil, fmt.Errorf("footer: %w", damage)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := m.check(at, s.present); err != nil {
-		return nil, err
-	}
-	return s, s.init(m)
+	return openColumns(r, size, func(s *parquetSource, m *fileMeta) ([]int, error) {
+		s.def = &Schema{Name: "foreign"}
+		return s.chooseForeign(m, columns)
+	})
 }
 
 // chooseForeign is choose for columns of numbers. The bits of a floating-point number

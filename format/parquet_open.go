@@ -38,12 +38,18 @@ func openParquet(path string) (source, error) {
 // any schema that a log can have.
 func newParquetSource(r io.ReaderAt, size int64, want string) (s *parquetSource, err error) {
 	defer recoverTo(&err)
+	return openColumns(r, size, func(s *parquetSource, m *fileMeta) ([]int, error) { return s.choose(m, want) })
+}
+
+// openColumns opens the columns that choose finds: it sets def, inFile, fileCols and
+// present, and returns which leaves are needed.
+func openColumns(r io.ReaderAt, size int64, choose func(*parquetSource, *fileMeta) ([]int, error)) (*parquetSource, error) {
 	footer, at, err := readFooter(r, size)
 	if err != nil {
 		return nil, err
 	}
-	s = &parquetSource{r: r, size: size}
-	m, damage, err := parseFooter(footer, func(m *fileMeta) ([]int, error) { return s.choose(m, want) })
+	s := &parquetSource{r: r, size: size}
+	m, damage, err := parseFooter(footer, func(m *fileMeta) ([]int, error) { return choose(s, m) })
 	if damage != nil {
 		return nil, fmt.Errorf("footer: %w", damage)
 	}

@@ -106,10 +106,10 @@ func (r *run) finish(rec *recorder.Recorder[recorder.SendRow], t *totals) error 
 		return errors.Join(failure, err)
 	case r.o.count > 0 && t.sum.Sent-t.sum.Resent < r.expected():
 		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("%d of %d messages were sent", t.sum.Sent-t.sum.Resent, r.expected())}
-	case t.sum.Sent == 0 && t.sum.Rows > 0:
-		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("none of %d messages was sent: the broker granted no credit", t.sum.Rows)}
 	case early && (r.o.count > 0 || r.o.duration > 0):
 		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before the end")}
+	case t.sum.Sent == 0 && t.sum.Rows > 0: // the rows say what they waited for
+		return &cli.ExitError{Code: cli.ExitUnmet, Err: fmt.Errorf("none of %d messages was sent", t.sum.Rows)}
 	}
 	return nil
 }

@@ -3,14 +3,13 @@ package connect
 import (
 	"context"
 	"errors"
-	"time"
 
 	"amqpperf/internal/amqp/link"
 	"amqpperf/internal/cli"
 )
 
-// at bounds how many connections are opened or closed at the same time: a
-// broker's backlog of new connections is short.
+// at bounds how many connections are opened at the same time: a broker's
+// backlog of new connections is short.
 const at = 32
 
 // Each calls do with 0…n−1, as many at a time as a broker takes, and returns the
@@ -36,32 +35,4 @@ func Explain(ctx context.Context, err error) error {
 		return &cli.ExitError{Code: cli.ExitUnmet, Err: errors.New("interrupted before everything was attached")}
 	}
 	return err
-}
-
-// closer is a link.
-type closer interface {
-	comparable
-	Close(ctx context.Context) error
-}
-
-// closing bounds the shutdown of all connections together.
-const closing = 15 * time.Second
-
-// Close closes links, then connections, each with a deadline of its own; those
-// that are nil were never opened. The log is closed before: some brokers do not
-// answer, and that changes neither the log nor the exit status.
-func Close[L closer](links []L, conns []*link.Conn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closing)
-	defer cancel()
-	return errors.Join(closeAll(ctx, links), closeAll(ctx, conns))
-}
-
-func closeAll[C closer](ctx context.Context, list []C) error {
-	var none C
-	return Each(ctx, len(list), func(ctx context.Context, i int) error {
-		if list[i] == none {
-			return nil
-		}
-		return list[i].Close(ctx)
-	})
 }

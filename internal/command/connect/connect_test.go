@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -99,24 +98,6 @@ func TestTargetDoesNotReplaceALog(t *testing.T) {
 	}
 	if target, err = OpenTarget(env, &cli.LogFlags{}, "perf-x", clock); err != nil || !target.Made || !strings.HasPrefix(target.Name, "perf-x-") {
 		t.Errorf("no -o: %+v, %v", target, err)
-	}
-}
-
-type fakeLink struct{ closed atomic.Int32 }
-
-func (l *fakeLink) Close(context.Context) error {
-	l.closed.Add(1)
-	return nil
-}
-
-func TestCloseLeavesOutWhatWasNeverOpened(t *testing.T) {
-	t.Parallel()
-	a, b := &fakeLink{}, &fakeLink{}
-	if err := Close([]*fakeLink{a, nil, b}, make([]*link.Conn, 3)); err != nil {
-		t.Fatal(err)
-	}
-	if a.closed.Load() != 1 || b.closed.Load() != 1 {
-		t.Errorf("closed %d and %d times, want once each", a.closed.Load(), b.closed.Load())
 	}
 }
 

@@ -274,3 +274,69 @@ func TestTyped(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestTransferRate(t *testing.T) {
+	t.Parallel()
+	lines := "1000,0\n1999,0\n2000,0\n2500,0\n3999,0\n4000,0\n"
+	got, err := transferRate(strings.NewReader(lines), 0, load{warmup: 1, seconds: 2})
+	if err != nil || got != 1.5 { // 2000, 2500 and 3999: three in two seconds
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := transferRate(strings.NewReader(lines), 2, load{seconds: 2}); err == nil {
+		t.Error("a line without the field was accepted")
+	}
+	if _, err := transferRate(strings.NewReader(lines), 0, load{warmup: 9, seconds: 2}); err == nil {
+		t.Error("a run that ended before the warm-up was accepted")
+	}
+}
+
+func TestOmq(t *testing.T) {
+	t.Parallel()
+	o := &omqReader{begun: make(chan time.Duration, 1)}
+	at := time.Unix(1, 0)
+	for i, line := range strings.Split(`2026/12/01 02:37:59 INFO publisher started id=0 rate=unlimited destination=q
+2026/12/01 02:38:00 published=18270/s consumed=17488/s pub_min=379µs pub_max=21.2ms e2e_min=959µs e2e_max=55.2ms
+2026/12/01 02:38:01 published=16000/s consumed=15000/s pub_min=0µs pub_max=35.1ms e2e_min=1.0ms e2e_max=130.9ms
+2026/12/01 02:38:02 published=18000/s consumed=18000/s pub_min=730µs pub_max=84.6ms e2e_min=16.0ms e2e_max=203.2ms
+2026/12/01 02:38:03 published=573/s consumed=92/s pub_min=1.5ms pub_max=900.5ms e2e_min=90.5ms e2e_max=94.9ms
+2026/12/01 02:38:03 TOTAL PUBLISHED messages=53483 confirmed=53483 returned=0 rate=13285.31/s
+2026/12/01 02:38:03 TOTAL CONSUMED messages=51523 rate=12798.36/s`, "\n") {
+		o.line(at.Add(time.Duration(i)*time.Second), line)
+	}
+	if since := <-o.begun; since != time.Second {
+		t.Errorf("begun %v before the first line", since)
+	}
+	r := newRun()
+	from, to, err := o.result(load{seconds: 2, warmup: 1}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, r.Values, map[string]float64{"sent_per_s": 17000, "recv_per_s": 16500, "sent_total": 53483, "recv_total": 51523})
+	if span := to.Sub(from); span != 2*time.Second {
+		t.Errorf("span %v", span)
+	}
+	if want := "worst pub_max 85 ms, worst e2e_max 203 ms, no percentile"; r.Texts["status"] != want {
+		t.Errorf("got %q, want %q", r.Texts["status"], want)
+	}
+	if _, _, err := o.result(load{seconds: 2, warmup: 9}, newRun()); err == nil {
+		t.Error("a run without a line after the warm-up was accepted")
+	}
+}
+
+func TestUnwindowedToolsNeedThePath(t *testing.T) {
+	t.Parallel()
+	k := &broker{name: "artemis"}
+	with, without := &bench{tools: map[string]string{"quiver": "/q", "omq": "/o"}, windows: []int{1, 100}, clients: []string{""}}, &bench{windows: []int{1, 100}, clients: []string{""}}
+	kinds := func(b *bench) (all []string) {
+		for _, v := range maxRate(b, k) {
+			all = append(all, v.kind)
+		}
+		return all
+	}
+	if got := kinds(without); slices.Contains(got, "omq") || slices.Contains(got, "quiver") {
+		t.Errorf("tools that are not there: %v", got)
+	}
+	if got := kinds(with); len(got) != len(kinds(without))+3 { // omq for both windows, quiver once
+		t.Errorf("got %v", got)
+	}
+}

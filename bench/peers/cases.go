@@ -53,23 +53,37 @@ func (b *bench) own(k *broker, param, suffix string, l load) []variant {
 	return all
 }
 
-// peers makes a row for each tool that can load this broker; the Java tools are told the same window and rate.
+// peers makes a row for each tool that can load this broker with a window; the Java tools are told the same window and rate.
 func (b *bench) peers(k *broker, param string, l load) []variant {
 	client := func(kind, tool, protocol string) variant {
 		return variant{kind, tool, param, l, func(ctx context.Context, l load, r *run) error { return b.artemis(ctx, k, l, protocol, r) }}
 	}
+	var all []variant
 	switch k.name {
 	case "artemis":
-		return []variant{
+		all = []variant{
 			client("artemis-amqp", "Artemis perf client, AMQP", "AMQP"),
 			client("artemis-core", "Artemis perf client, CORE, real acks", "CORE"),
 		}
 	case "brokerj":
-		return []variant{client("artemis-amqp", "Artemis perf client, AMQP", "AMQP")}
+		all = []variant{client("artemis-amqp", "Artemis perf client, AMQP", "AMQP")}
 	case "rabbitmq":
-		return []variant{{"perftest", "PerfTest, AMQP 0-9-1", param, l, func(ctx context.Context, l load, r *run) error { return b.perftest(ctx, k, l, r) }}}
+		all = []variant{{"perftest", "PerfTest, AMQP 0-9-1", param, l, func(ctx context.Context, l load, r *run) error { return b.perftest(ctx, k, l, r) }}}
+	default:
+		return nil
 	}
-	return nil
+	if b.tools["omq"] != "" {
+		all = append(all, variant{"omq", "omq, AMQP", param, l, func(ctx context.Context, l load, r *run) error { return b.omq(ctx, k, l, r) }})
+	}
+	return all
+}
+
+// unwindowed are the tools that know no window but the credit that the broker grants, and no rate.
+func (b *bench) unwindowed(k *broker, param string, l load) []variant {
+	if b.tools["quiver"] == "" || k.name == perfBroker {
+		return nil
+	}
+	return []variant{{"quiver", "quiver, its C arrows", param, l, func(ctx context.Context, l load, r *run) error { return b.quiver(ctx, k, l, r) }}}
 }
 
 func inFlight(n int) string { return fmt.Sprintf("%d in flight", n) }
@@ -81,9 +95,10 @@ func maxRate(b *bench, k *broker) []variant {
 		all = append(all, b.own(k, inFlight(w), "", l)...)
 		all = append(all, b.peers(k, inFlight(w), l)...)
 	}
+	param := inFlight(slices.Max(b.windows))
+	all = append(all, b.unwindowed(k, param, load{seconds: b.seconds, warmup: b.warmup})...)
 	if k.name == "proton" {
-		// Its own programs know no window but the credit that the broker grants.
-		param, l := inFlight(slices.Max(b.windows)), load{seconds: b.seconds}
+		l := load{seconds: b.seconds}
 		for _, p := range []struct{ suffix, tool string }{{"-1k", "Proton C send + receive, 1 KiB"}, {"", "Proton C send + receive, its small map"}} {
 			all = append(all, variant{"proton", p.tool, param, l, func(ctx context.Context, l load, r *run) error { return b.proton(ctx, k, l, p.suffix, r) }})
 		}
@@ -99,6 +114,7 @@ func paced(b *bench, k *broker) []variant {
 	param := fmt.Sprintf("%s/s asked for", group(rate))
 	l := load{seconds: b.seconds, warmup: b.warmup, rate: rate}
 	all := b.own(k, param, "", l)
+	all = append(all, b.unwindowed(k, param, l)...)
 	l.window = 100
 	return append(all, b.peers(k, param, l)...)
 }
@@ -110,7 +126,7 @@ func connections(b *bench, k *broker) []variant {
 		l := load{seconds: b.seconds, warmup: b.warmup, rate: 10 * float64(n), pairs: n}
 		all = append(all, b.own(k, param, "", l)...)
 		for _, v := range b.peers(k, param, l) {
-			if v.kind != "artemis-core" {
+			if v.kind != "artemis-core" && v.kind != "omq" {
 				all = append(all, v)
 			}
 		}
@@ -140,13 +156,13 @@ func stalled(b *bench, k *broker) []variant {
 			continue
 		}
 		as := v
-		as.tool += map[string]string{"artemis-amqp": ", 1 pending (its default)", "perftest": ", no confirms (its default)"}[v.kind]
+		as.tool += map[string]string{"artemis-amqp": ", 1 pending (its default)", "perftest": ", no confirms (its default)", "omq": ", 1 in flight (its default)"}[v.kind]
 		all = append(all, as)
 		v.load.window = 1000
 		v.tool += ", 1000 pending"
 		all = append(all, v)
 	}
-	return all
+	return append(all, b.unwindowed(k, param, l)...)
 }
 
 // pacing has the cases K25 to K28: a pacer on its own, then 100 ms of stall of the tool and of the broker.

@@ -44,7 +44,7 @@ func flags() (*bench, options) {
 	flag.StringVar(&o.windows, "windows", "1,100,1000", "messages in flight, in the case max")
 	flag.StringVar(&o.pairs, "pairs", "500,1000", "producers and consumers, in the case connections")
 	flag.StringVar(&o.clients, "client", "", "values of perf-send's and perf-recv's --client to compare (default: do not set it)")
-	flag.StringVar(&o.tools, "tools", "", "tools to measure: ours, artemis-amqp, artemis-core, perftest, proton (default all)")
+	flag.StringVar(&o.tools, "tools", "", "tools to measure: ours, artemis-amqp, artemis-core, perftest, proton, and quiver and omq if they are on the PATH (default all)")
 	flag.IntVar(&b.reps, "reps", 5, "interleaved repetitions")
 	flag.Float64Var(&b.seconds, "seconds", 10, "measured seconds of a run")
 	flag.Float64Var(&b.warmup, "warmup", 5, "seconds before that, which are not measured")
@@ -125,6 +125,14 @@ func (b *bench) prepare(o options) ([]*benchCase, error) {
 			return nil, fmt.Errorf("bench/tools.sh %s: %w", tool, err)
 		}
 		b.tools[tool] = strings.TrimSpace(string(out))
+	}
+	for _, tool := range []string{"quiver", "omq"} { // no package has them: who has built them can compare
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			fmt.Fprintf(b.stderr, "%s is not on the PATH: without it\n", tool)
+			continue
+		}
+		b.tools[tool] = path
 	}
 	b.results.Machine, b.results.Versions = machine(), b.versions()
 	b.results.Warm = map[string]float64{}

@@ -25,12 +25,12 @@ type load struct {
 }
 
 func (l load) total() time.Duration {
-	return time.Duration((l.seconds + l.warmup) * float64(time.Second))
+	return inSeconds(l.seconds + l.warmup)
 }
 
 // middle is when, from the begin of the load, a stall begins: in the middle of the measured time.
 func (l load) middle() time.Duration {
-	return time.Duration((l.warmup + l.seconds/2) * float64(time.Second))
+	return inSeconds(l.warmup + l.seconds/2)
 }
 
 // ours runs perf-recv and perf-send, both recording every row, then perf-report.
@@ -230,6 +230,8 @@ func readReport(text []byte, r *run) error {
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func seconds(s float64) string { return number(s) + "s" }
 

@@ -66,17 +66,36 @@ func readUsage(pid int) (usage, float64, error) {
 
 // groupCPU is the CPU time of all processes of a group; one that ended is not in it any more.
 func groupCPU(group int) time.Duration {
+	var sum time.Duration
+	members(group, func(s stat, _ int) { sum += s.cpu })
+	return sum
+}
+
+// groupUsage adds up the processes of a group that live.
+func groupUsage(group int) (usage, float64, error) {
+	sum, total := usage{at: time.Now()}, 0.0
+	members(group, func(_ stat, pid int) {
+		if u, rss, err := readUsage(pid); err == nil { // one that ends meanwhile has no more to add
+			sum.cpu, total = sum.cpu+u.cpu, total+rss
+		}
+	})
+	return sum, total, nil
+}
+
+func members(group int, each func(stat, int)) {
 	paths, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		return 0
+		return
 	}
-	var sum time.Duration
 	for _, path := range paths {
-		if s, err := readStat(path); err == nil && s.group == group {
-			sum += s.cpu
+		s, err := readStat(path)
+		if err != nil || s.group != group {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			each(s, pid)
 		}
 	}
-	return sum
 }
 
 // machineCPU is the time all processors have been busy since the machine started, interrupts included, stolen time not.

@@ -19,6 +19,7 @@ import (
 type process struct {
 	name  string
 	cmd   *exec.Cmd
+	group bool // sample its whole process group
 	lines *lineWatch
 	began time.Time
 	ended time.Time
@@ -39,7 +40,17 @@ type usage struct {
 // start runs a program with its standard output and error in dir/NAME.out and dir/NAME.err; watch sees each line of the
 // output as it comes. A context that ends kills the whole process group.
 func start(ctx context.Context, dir, name string, watch func(time.Time, string), command ...string) (*process, error) {
-	p := &process{name: name, stop: make(chan struct{}), sampled: make(chan struct{})}
+	return launch(ctx, &process{name: name}, dir, watch, command)
+}
+
+// startGroup is start for a program that leaves the work to children: the samples are of its whole process group.
+func startGroup(ctx context.Context, dir, name string, watch func(time.Time, string), command ...string) (*process, error) {
+	return launch(ctx, &process{name: name, group: true}, dir, watch, command)
+}
+
+func launch(ctx context.Context, p *process, dir string, watch func(time.Time, string), command []string) (*process, error) {
+	p.stop, p.sampled = make(chan struct{}), make(chan struct{})
+	name := p.name
 	out, err := os.Create(filepath.Join(dir, name+".out"))
 	if err != nil {
 		return nil, err
@@ -76,7 +87,7 @@ func (p *process) sample() {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		s, rss, err := readUsage(p.cmd.Process.Pid)
+		s, rss, err := p.usage()
 		if err == nil {
 			p.mu.Lock()
 			p.samples = append(p.samples, s)
@@ -89,6 +100,13 @@ func (p *process) sample() {
 		case <-tick.C:
 		}
 	}
+}
+
+func (p *process) usage() (usage, float64, error) {
+	if p.group {
+		return groupUsage(p.cmd.Process.Pid)
+	}
+	return readUsage(p.cmd.Process.Pid)
 }
 
 // wait waits for the program to end; an exit status other than 0 is an error with the end of its standard error.

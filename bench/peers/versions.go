@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,7 +46,26 @@ func (b *bench) versions() []string {
 		"RabbitMQ: " + output("dpkg-query", "-W", "-f", "${Version}", "rabbitmq-server"),
 		output("sh", "-c", "java -version 2>&1 | sed -n 2p"),
 	}
+	for _, tool := range []string{"quiver", "omq"} {
+		switch path := b.tools[tool]; {
+		case path == "":
+			all = append(all, tool+": not on the PATH, not compared")
+		case tool == "quiver":
+			all = append(all, output(path, "--version"))
+		default:
+			all = append(all, tool+": "+moduleVersion(path))
+		}
+	}
 	return all
+}
+
+// moduleVersion is what a program in Go was built from; "+dirty" with changes, such as to go.mod.
+func moduleVersion(path string) string {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return info.Main.Path + " " + info.Main.Version
 }
 
 // output is the first line of what a program prints, or why it did not.

@@ -39,6 +39,7 @@ func able(what string) bool {
 		"durable queues":        {"activemq", "artemis", "brokerj", "rabbitmq"},
 		"durable subscriptions": {"activemq", "artemis", "brokerj"},
 		"transactions":          {"activemq", "artemis", "brokerj"},
+		"modified":              {"activemq", "artemis", "brokerj", "proton"},
 		"delete a queue":        {"artemis", "rabbitmq"}, // by a command
 		"full addresses":        {"artemis"},
 	}[what], os.Getenv("PERF_TEST_BROKER"))

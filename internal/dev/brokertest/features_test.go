@@ -59,6 +59,8 @@ func probes() []probe {
 		}},
 		{"browsing", browsing},
 		{"released messages come again", releasing},
+		{"modified messages come again", modifying},
+		{"modified, and undeliverable here", undeliverable},
 		{"time to live", timeToLive},
 		{"priority", priority},
 		{"message groups", groups},

@@ -70,6 +70,7 @@ type bench struct {
 	client  string // of perf-send and perf-recv: own or library
 	many    int    // messages of a long run
 	url     string // of the broker, "" for the usual one
+	logs    int    // how many have a name by fresh
 }
 
 // newBench skips the test without a broker.

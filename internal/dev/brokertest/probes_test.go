@@ -174,6 +174,51 @@ func releasing(p *prober) (verdict, text string) {
 	return "yes", ""
 }
 
+// modifying gives messages back as failed: they come again, with that counted.
+func modifying(p *prober) (verdict, text string) {
+	if _, refusal := p.send(p.queue, 20); refusal != "" {
+		return "refused", refusal
+	}
+	if _, refusal := p.receive(p.queue, "-n", "20", "--outcome", "modify"); refusal != "" {
+		return "refused", refusal
+	}
+	log, refusal := p.receive(p.queue)
+	if refusal != "" {
+		return "refused", refusal
+	}
+	if got := p.received(log); got != 20 {
+		return "no", fmt.Sprintf("%d of 20 messages came again", got)
+	}
+	for _, d := range p.deliveries(log) {
+		if d.count == 0 {
+			return "yes", "the failed delivery is not counted in the header of all of them"
+		}
+	}
+	return "yes", ""
+}
+
+// undeliverable gives messages back to a broker that is to bring them to another consumer only.
+func undeliverable(p *prober) (verdict, text string) {
+	if _, refusal := p.send(p.queue, 20); refusal != "" {
+		return "refused", refusal
+	}
+	first, refusal := p.receive(p.queue, "-n", "1000", "-d", "20s", "--outcome", "modify", "--undeliverable-here")
+	if refusal != "" {
+		return "refused", refusal
+	}
+	other, refusal := p.receive(p.queue)
+	if refusal != "" {
+		return "refused", refusal
+	}
+	switch again, left := p.received(first)-20, p.received(other); {
+	case again > 0:
+		return "no", fmt.Sprintf("the same consumer gets them again, then another one %d of 20", left)
+	case left != 20:
+		return "no", fmt.Sprintf("another consumer gets %d of 20 messages", left)
+	}
+	return "yes", ""
+}
+
 // timeToLive lets messages grow too old before the receiver gives its first credit.
 func timeToLive(p *prober) (verdict, text string) {
 	if _, refusal := p.send(p.queue, 20, "--ttl", "100ms"); refusal != "" {

@@ -20,8 +20,8 @@ type taker struct {
 	receiver *goamqp.Receiver
 }
 
-// take attaches to what a send log says its address was attached as.
-func (b *bench) take(log string, durable goamqp.Durability) *taker {
+// other connects with a client that is not ours; address is what a send log says its address was attached as.
+func (b *bench) other(log string) (session *goamqp.Session, address string) {
 	b.Helper()
 	address, err := lookup(b.report(log).text, "/0/config/attached/0")
 	if err != nil {
@@ -36,10 +36,16 @@ func (b *bench) take(log string, durable goamqp.Durability) *taker {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = conn.Close() }) // nothing is lost with it
-	session, err := conn.NewSession(b.Context(), nil)
-	if err != nil {
+	if session, err = conn.NewSession(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
+	return session, address
+}
+
+// take attaches to where a send log's messages went.
+func (b *bench) take(log string, durable goamqp.Durability) *taker {
+	b.Helper()
+	session, address := b.other(log)
 	r, err := session.NewReceiver(b.Context(), address, &goamqp.ReceiverOptions{SourceDurability: durable})
 	if err != nil {
 		b.Fatal(err)

@@ -2,11 +2,18 @@
 
 package link
 
-import "syscall"
+import (
+	"io"
+	"net"
+	"syscall"
+)
 
 // attempt takes nothing at once: all is left to the writer.
 type attempt struct{}
 
-func (*attempt) init() {}
+func (*attempt) writing() {}
 
 func (*attempt) write(syscall.RawConn, []byte) (int, error) { return 0, nil }
+
+// readerOf returns what reads a socket.
+func readerOf(socket net.Conn, _ syscall.RawConn) io.Reader { return socket }

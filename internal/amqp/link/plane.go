@@ -1,6 +1,7 @@
 package link
 
 import (
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -29,11 +30,12 @@ import (
 //     call to a sink. The turn is taken before mu.
 type plane struct {
 	net.Conn                 // the socket, or TLS on it
-	raw      syscall.RawConn // for writes that do not wait; nil: there are none
+	raw      syscall.RawConn // for calls that do not wait; nil: there are none
 	conn     *Conn           // for clock, events, errors
 	idle     int64           // ns; the peer must not be silent for longer
 
 	// Of the reader.
+	from     io.Reader // the socket
 	in       inbox
 	pass     []byte // for the library
 	opened   bool   // the peer's open was seen
@@ -99,7 +101,8 @@ func newPlane(c *Conn, socket net.Conn) *plane {
 	if s, ok := socket.(*net.TCPConn); ok {
 		p.raw, _ = s.SyscallConn() // it fails with the first write, if it does
 	}
-	p.try.init()
+	p.try.writing()
+	p.from = readerOf(socket, p.raw)
 	p.ep = endpoint.New(endpoint.Config{
 		Reuse:           true,
 		IncomingWindow:  c.cfg.SessionWindow,

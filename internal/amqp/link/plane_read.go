@@ -41,7 +41,7 @@ func (p *plane) fill() (at int64, err error) {
 			p.deadline = max(p.readAt, p.conn.cfg.Now()-p.idle) + p.idle
 			_ = p.Conn.SetReadDeadline(time.Now().Add(time.Duration(p.deadline - p.conn.cfg.Now()))) // fails with the read, if it does
 		}
-		err = p.in.fill(p.Conn)
+		err = p.in.fill(p.from)
 		at = p.conn.cfg.Now()
 		if err == nil {
 			p.readAt = at

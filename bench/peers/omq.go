@@ -10,7 +10,8 @@ import (
 )
 
 // omq runs RabbitMQ's omq: a publisher and a consumer in one process, over AMQP 1.0. Its queue must be one that the
-// broker makes when somebody attaches to it.
+// broker makes when somebody attaches to it. It is run on Artemis only: on RabbitMQ 3.10 it does not end, neither at the
+// end of its time nor by a signal, and Broker-J does not know the host name with which it opens a connection.
 func (b *bench) omq(ctx context.Context, k *broker, l load, r *run) error {
 	dir, err := b.folder("omq")
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // quiver runs quiver's pair of arrows in C: two processes that send and receive, each under a wrapper that keeps and
-// reads a line per message. It sends as fast as the broker's credit allows, whatever window or rate is asked for.
+// reads a line per message. It sends as fast as the broker's credit allows, whatever window or rate is asked for. Broker-J
+// takes the port that it writes into its host name for a part of a virtual host's, so it cannot be run there.
 func (b *bench) quiver(ctx context.Context, k *broker, l load, r *run) error {
 	dir, err := b.folder("quiver")
 	if err != nil {

@@ -10,6 +10,10 @@ func (j *Joiner) bounds(b *format.Merged, lo, hi int, shift []int64) {
 	w, d := &j.work, j.work.d
 	out := &w.out
 	t := &j.tally
+	if p := j.usualBound(); p != nil {
+		j.boundAll(b, p, lo, hi)
+		return
+	}
 	var last *pairBound
 	var lastFrom *processClock
 	lastInput := int32(-1)
@@ -53,6 +57,49 @@ func (j *Joiner) bounds(b *format.Merged, lo, hi int, shift []int64) {
 		}
 		last.rows++
 		t.arrive(d.sub[r], b.Sent[k], b.Received[k], b.Bound[k])
+	}
+}
+
+// usualBound returns the bound of all deliveries of the chunk at work where
+// they share a constant one, nil where they do not.
+func (j *Joiner) usualBound() *pairBound {
+	w := &j.work
+	if w.b == nil || w.out.orphans > 0 || !w.log.clock.constant || !j.clocks.sameShift || !j.matcher.oneSub {
+		return nil
+	}
+	if p := j.clocks.pair(w.log.clock, j.clocks.recvs[0]); p.constant {
+		return p
+	}
+	return nil
+}
+
+// boundAll is bounds with one bound for all deliveries.
+func (j *Joiner) boundAll(b *format.Merged, p *pairBound, lo, hi int) {
+	w := &j.work
+	t, flags, recv, number := &j.tally, w.out.flags[lo:hi], w.out.recv[lo:hi], w.out.copy[lo:hi]
+	fillWith(b.Bound, p.bound)
+	sub := int32(-1)
+	if w.d.len() > 0 {
+		sub = w.d.sub[0]
+	}
+	for k, r := range recv {
+		if flags[k]&primary != 0 {
+			t.sent(b, k)
+		}
+		switch {
+		case r < 0:
+			b.Bound[k] = w.log.clock.bound
+			t.fate(flags[k])
+			continue
+		case b.DeliveryCount[k] > 0:
+			t.redelivered++
+		}
+		if number[k] > 0 {
+			t.duplicate++
+			continue
+		}
+		p.rows++
+		t.arrive(sub, b.Sent[k], b.Received[k], p.bound)
 	}
 }
 

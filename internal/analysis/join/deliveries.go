@@ -62,41 +62,50 @@ type incoming struct {
 }
 
 // take appends rows of a batch. There must be room.
-func (d *deliveries) take(in *incoming, rows []int32) {
-	b := in.b
-	d.seq = pick(d.seq, b.Seq, rows)
-	d.intended = pick(d.intended, b.Intended, rows)
-	d.sent = pick(d.sent, b.Sent, rows)
-	d.brokerIn = pick(d.brokerIn, b.BrokerIn, rows)
-	d.received = pick(d.received, b.Received, rows)
-	d.started = pick(d.started, b.Started, rows)
-	d.settled = pick(d.settled, b.Settled, rows)
-	d.lane = pick(d.lane, in.lane, rows)
-	d.attempt = pick(d.attempt, b.Attempt, rows)
-	d.receiver = pick(d.receiver, b.Receiver, rows)
-	d.consumer = pick(d.consumer, b.Consumer, rows)
-	d.sub = pick(d.sub, in.sub, rows)
-	d.size = pick(d.size, b.Size, rows)
-	d.deliveryCount = pick(d.deliveryCount, b.DeliveryCount, rows)
-	d.connection = pick(d.connection, b.Connection, rows)
-	for _, i := range rows {
-		d.row = append(d.row, in.first+int64(i))
-		d.outcome = append(d.outcome, in.result[b.Outcome.Codes[i]])
-		d.input = append(d.input, in.input)
+func (d *deliveries) take(in *incoming, t *touched) {
+	b, before := in.b, d.len()
+	d.seq = pick(d.seq, b.Seq, t)
+	d.intended = pick(d.intended, b.Intended, t)
+	d.sent = pick(d.sent, b.Sent, t)
+	d.brokerIn = pick(d.brokerIn, b.BrokerIn, t)
+	d.received = pick(d.received, b.Received, t)
+	d.started = pick(d.started, b.Started, t)
+	d.settled = pick(d.settled, b.Settled, t)
+	d.lane = pick(d.lane, in.lane, t)
+	d.attempt = pick(d.attempt, b.Attempt, t)
+	d.receiver = pick(d.receiver, b.Receiver, t)
+	d.consumer = pick(d.consumer, b.Consumer, t)
+	d.sub = pick(d.sub, in.sub, t)
+	d.size = pick(d.size, b.Size, t)
+	d.deliveryCount = pick(d.deliveryCount, b.DeliveryCount, t)
+	d.connection = pick(d.connection, b.Connection, t)
+	d.outcome = pick(d.outcome, b.Outcome.Codes, t)
+	for k, c := range d.outcome[before:] {
+		d.outcome[before+k] = in.result[c]
+	}
+	d.input, d.row = d.input[:d.len()], d.row[:d.len()]
+	fillWith(d.input[before:], in.input)
+	rows := d.row[before:]
+	for _, s := range t.in {
+		for i := s.from; i < s.to; i++ {
+			rows[i-s.from] = in.first + int64(i)
+		}
+		rows = rows[s.to-s.from:]
 	}
 }
 
 // pick appends the values of some rows.
-func pick[T int32 | int64](dst, src []T, rows []int32) []T {
+func pick[T int32 | int64](dst, src []T, t *touched) []T {
 	n := len(dst)
-	dst = dst[:n+len(rows)]
+	dst = dst[:n+t.rows]
 	out := dst[n:]
-	if first := int(rows[0]); int(rows[len(rows)-1])-first == len(rows)-1 { // ascending without gaps
-		copy(out, src[first:])
-		return dst
-	}
-	for k, i := range rows {
-		out[k] = src[i]
+	for _, s := range t.in {
+		if s.to-s.from == 1 { // what is interleaved comes row by row
+			out[0] = src[s.from]
+			out = out[1:]
+			continue
+		}
+		out = out[copy(out, src[s.from:s.to]):]
 	}
 	return dst
 }

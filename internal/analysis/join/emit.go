@@ -10,6 +10,9 @@ type rows struct {
 	sub   []int32 // without delivery: the subscription that should have had it, −1: none
 	copy  []int32 // 0 the first arrival
 	flags []uint8
+
+	orphans int // rows without send row
+	missing int // rows without delivery
 }
 
 const (
@@ -21,12 +24,30 @@ const (
 func (o *rows) len() int { return len(o.send) }
 
 func (o *rows) empty() {
+	o.orphans, o.missing = 0, 0
 	o.send, o.recv, o.sub, o.copy, o.flags = o.send[:0], o.recv[:0], o.sub[:0], o.copy[:0], o.flags[:0]
 }
 
 func (o *rows) add(send, recv, sub, number int32, flags uint8) {
+	if send < 0 {
+		o.orphans++
+	}
+	if recv < 0 {
+		o.missing++
+	}
 	o.send, o.recv, o.sub = append(o.send, send), append(o.recv, recv), append(o.sub, sub)
 	o.copy, o.flags = append(o.copy, number), append(o.flags, flags)
+}
+
+// ordinary adds a row of a message that arrived once, where it was to.
+func (o *rows) ordinary(send, recv int32) {
+	k := len(o.send)
+	if k == cap(o.send) || k == cap(o.recv) || k == cap(o.sub) || k == cap(o.copy) || k == cap(o.flags) {
+		o.add(send, recv, -1, 0, primary)
+		return
+	}
+	o.send, o.recv, o.sub, o.copy, o.flags = o.send[:k+1], o.recv[:k+1], o.sub[:k+1], o.copy[:k+1], o.flags[:k+1]
+	o.send[k], o.recv[k], o.sub[k], o.copy[k], o.flags[k] = send, recv, -1, 0, primary
 }
 
 // work is the chunk being joined.
@@ -37,6 +58,7 @@ type work struct {
 	chunk  int32
 	out    rows
 	next   int // rows of out that were passed on
+	part   int // rows to be passed on at a time
 	active bool
 }
 
@@ -57,12 +79,22 @@ func (j *Joiner) emit(run int32, from, to int) {
 			e.expected = j.subs.expected[w.b.Destination.Values[0]]
 		}
 	}
+	usual := int32(-1) // the only subscription that expects messages
+	if e.single && len(e.expected) == 1 {
+		usual = e.expected[0]
+	}
 	for i := from; i < to; i++ {
 		if w.b.Run.Codes[i] != run {
 			j.tally.otherRuns++
 			continue
 		}
 		at := m.bucket[i-from]
+		if first := m.start[at]; usual >= 0 && m.start[at+1]-first == 1 {
+			if r := m.sorted[first]; e.d.sub[r] == usual && e.d.seq[r] == e.b.Seq[i] && e.d.attempt[r] == e.b.Attempt[i] {
+				w.out.ordinary(int32(i), r) //nolint:gosec // a batch is small
+				continue
+			}
+		}
 		e.transmission(int32(i), m.sorted[m.start[at]:m.start[at+1]])
 	}
 	for i := range m.slots {
@@ -119,10 +151,6 @@ func (e *emitter) transmission(i int32, found []int32) {
 	expected := e.expected
 	if !e.single {
 		expected = e.j.subs.expected[e.b.Destination.Values[e.b.Destination.Codes[i]]]
-	}
-	if len(found) == 1 && len(expected) == 1 && e.d.sub[found[0]] == expected[0] {
-		e.w.out.add(i, found[0], -1, 0, primary)
-		return
 	}
 	e.primary = primary
 	e.fanOut(i, found, expected)

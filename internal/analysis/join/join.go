@@ -186,7 +186,7 @@ func (j *Joiner) nextRows(b *format.Merged) error {
 		}
 	}
 	w := &j.work
-	lo, hi := w.next, min(w.next+format.BatchRows, w.out.len())
+	lo, hi := w.next, min(w.next+w.part, w.out.len())
 	j.out.fill(j, b, lo, hi)
 	if w.next = hi; hi == w.out.len() {
 		j.finishWork()
@@ -337,10 +337,18 @@ func (j *Joiner) joinRows(l *sendLog, b *format.Send, n int32, from, to int) err
 	}
 	j.matcher.match(j, b, run, from, to, w.d, j.store.chunks[n].order)
 	j.emit(run, from, to)
+	w.part = partOf(w.out.len())
 	if w.out.len() == 0 {
 		j.finishWork()
 	}
 	return nil
+}
+
+// partOf divides rows into batches of about equal size, so that each is a page
+// of what is written. All but the last are a multiple of 8, as bits are packed.
+func partOf(rows int) int {
+	batches := max((rows+format.BatchRows-1)/format.BatchRows, 1)
+	return ((rows+batches-1)/batches + 7) &^ 7
 }
 
 // Rewind starts over at the first row.

@@ -1,6 +1,9 @@
 package join
 
-import "sort"
+import (
+	"math"
+	"sort"
+)
 
 // producerKey identifies a producer within a run.
 type producerKey struct{ sender, producer int32 }
@@ -14,6 +17,10 @@ type lane struct {
 	tracks []track
 	hint   int  // the track of the last look-up
 	splits bool // some chunk begins with further attempts of a seq
+
+	// Of the last look-up: messages from…to−1 are in chunk here, whatever their attempt.
+	from, to int64
+	here     int32
 
 	last        position // while send logs are scanned
 	met         *sendLog // whose scan met it
@@ -34,6 +41,13 @@ type span struct {
 // chunk returns the chunk that a message belongs to: the one that holds it, or
 // would hold it if the send log knew it. The lane must have spans.
 func (l *lane) chunk(seq int64, attempt int32) int32 {
+	if seq >= l.from && seq < l.to {
+		return l.here
+	}
+	return l.look(seq, attempt)
+}
+
+func (l *lane) look(seq int64, attempt int32) int32 {
 	s := l.spans
 	at := l.at
 	if s[at].after(seq, attempt) || at+1 < len(s) && !s[at+1].after(seq, attempt) {
@@ -43,6 +57,10 @@ func (l *lane) chunk(seq int64, attempt int32) int32 {
 			at = max(sort.Search(len(s), func(i int) bool { return s[i].after(seq, attempt) })-1, 0)
 		}
 		l.at = at
+	}
+	l.from, l.to, l.here = s[at].seq+1, math.MaxInt64, s[at].chunk
+	if at+1 < len(s) {
+		l.to = s[at+1].seq
 	}
 	return s[at].chunk
 }

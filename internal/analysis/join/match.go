@@ -17,11 +17,13 @@ type matcher struct {
 	place  []int32 // by delivery: bucket
 	sorted []int32 // deliveries by bucket
 
-	at   []int64 // by delivery: received on the reference clock
-	late []bool  // by delivery
+	at      []int64 // by delivery: received on the reference clock
+	late    []bool  // by delivery
+	anyLate bool
+	oneSub  bool // all deliveries are of one subscription
 
-	seen  []earliest // by subscription: arrivals of later messages
-	stamp []int32    // by subscription: slot that seen is about
+	seen  []latest // by subscription: arrivals of later messages
+	stamp []int32  // by subscription: slot that seen is about
 	tick  int32
 }
 
@@ -58,6 +60,7 @@ func (m *matcher) match(j *Joiner, b *format.Send, run int32, from, to int, d *d
 	copy(m.start[1:], m.start[:buckets]) // back to the beginnings
 	m.start[0] = 0
 	m.align(j, d)
+	m.oneSub = uniform(d.sub)
 	for i := range buckets {
 		if rows := m.sorted[m.start[i]:m.start[i+1]]; len(rows) > 1 {
 			m.sort(d, rows)
@@ -177,71 +180,4 @@ func (m *matcher) sort(d *deliveries, rows []int32) {
 	if !slices.IsSortedFunc(rows, compare) {
 		slices.SortFunc(rows, compare)
 	}
-}
-
-// judge marks the first arrivals that were overtaken, from the last message of
-// every producer to the first.
-func (m *matcher) judge(j *Joiner, d *deliveries, order int64) {
-	m.late = slices.Grow(m.late[:0], d.len())[:d.len()]
-	clear(m.late)
-	if order == noOrder {
-		return
-	}
-	for len(m.seen) < len(j.subs.list) {
-		m.seen, m.stamp = append(m.seen, earliest{}), append(m.stamp, 0)
-	}
-	for i := range m.slots {
-		s := &m.slots[i]
-		m.tick++
-		rows := m.sorted[m.start[s.base]:m.start[s.base+s.n+1]]
-		lane := j.found.lanes.list[s.lane]
-		order := order
-		if lane.splits {
-			order = 2 * int64(j.work.chunk)
-		}
-		for k := len(rows) - 1; k >= 0; {
-			seq, end := d.seq[rows[k]], k
-			for k >= 0 && d.seq[rows[k]] == seq {
-				k--
-			}
-			same := rows[k+1 : end+1] // of one seq: they do not overtake each other
-			for n, r := range same {
-				first := n == 0 || d.sub[same[n-1]] != d.sub[r] || d.attempt[same[n-1]] != d.attempt[r]
-				e := m.later(lane, d.sub[r], order)
-				if lane.splits {
-					if lane.chunk(seq, d.attempt[r]); lane.place(seq) != order { // further attempts are in other chunks
-						if e = lane.track(d.sub[r]).after(lane.place(seq)); e == nil {
-							continue
-						}
-					}
-				}
-				if !first || !e.known || e.at > m.at[r] {
-					continue
-				}
-				if e.overtook(m.at[r], place{d.receiver[r], d.consumer[r], d.row[r]}) {
-					m.late[r] = true
-					j.tally.overtaken(d.sub[r], e.seq-seq, m.at[r]-e.at)
-				}
-			}
-			for _, r := range same {
-				if e := &m.seen[d.sub[r]]; !e.known || m.at[r] <= e.at {
-					e.add(m.at[r], seq, place{d.receiver[r], d.consumer[r], d.row[r]})
-				}
-			}
-		}
-	}
-}
-
-// later returns the earliest arrival of the producer's later messages in a subscription.
-func (m *matcher) later(l *lane, sub int32, order int64) *earliest {
-	e := &m.seen[sub]
-	if m.stamp[sub] != m.tick {
-		m.stamp[sub] = m.tick
-		*e = earliest{}
-		if after := l.track(sub).after(order); after != nil {
-			*e = *after
-			e.more = slices.Clone(e.more) // more of them are added here
-		}
-	}
-	return e
 }

@@ -19,6 +19,8 @@ type output struct {
 	subs     []subCodes // by subscription
 
 	shift []int64 // of the send side, by row of a batch
+	moved []int64 // of the receive side
+	pick  picker
 }
 
 // subCodes are the codes of a subscription's strings.
@@ -70,7 +72,9 @@ func (o *output) fill(j *Joiner, b *format.Merged, lo, hi int) {
 	if w.b != nil {
 		o.sendSide(w, b, w.out.send[lo:hi])
 	}
-	o.stampSide(j, b, lo, hi)
+	if w.out.orphans > 0 {
+		o.stampSide(j, b, lo, hi)
+	}
 	o.recvSide(j, b, lo, hi)
 	for k, f := range w.out.flags[lo:hi] {
 		b.Primary[k] = f&primary != 0
@@ -79,40 +83,39 @@ func (o *output) fill(j *Joiner, b *format.Merged, lo, hi int) {
 	j.bounds(b, lo, hi, o.shift)
 }
 
-// sendSide fills what send rows say.
+// sendSide fills what send rows say; that of rows without one is any.
 func (o *output) sendSide(w *work, b *format.Merged, rows []int32) {
-	s, c := w.b, &w.log.codes
-	shift := w.log.clock.offset
-	if !w.log.clock.constant {
-		for k, i := range rows {
-			o.shift[k] = w.log.clock.shift(s.Sent[max(i, 0)])
-			if i >= 0 && s.Sent[i] == format.Null {
-				o.shift[k] = w.log.clock.shift(s.Intended[i])
-			}
+	s, c, p := w.b, &w.log.codes, &o.pick
+	p.use(rows)
+	get(p, b.Sender, s.Sender)
+	get(p, b.Producer, s.Producer)
+	get(p, b.Seq, s.Seq)
+	get(p, b.Attempt, s.Attempt)
+	get(p, b.Size, s.Size)
+	get(p, b.Connection, s.Connection)
+	get(p, b.Intended, s.Intended)
+	get(p, b.Ready, s.Ready)
+	get(p, b.Sent, s.Sent)
+	get(p, b.Acked, s.Acked)
+	getCodes(p, b.Run.Codes, s.Run.Codes, c.run)
+	getCodes(p, b.Destination.Codes, s.Destination.Codes, c.destination)
+	getCodes(p, b.Outcome.Codes, s.Outcome.Codes, c.outcome)
+	getCodes(p, b.Wait.Codes, s.Wait.Codes, c.wait)
+	getCodes(p, b.Error.Codes, s.Error.Codes, c.err)
+	instants := [4][]int64{b.Intended, b.Ready, b.Sent, b.Acked}
+	if clock := w.log.clock; clock.constant {
+		fillWith(o.shift, clock.offset)
+		for _, column := range instants {
+			shiftAll(column, clock.offset)
 		}
-	} else {
-		fillWith(o.shift, shift)
-	}
-	from := straight(rows)
-	if from >= 0 {
-		o.copySide(w, b, int(from), shift)
 		return
 	}
-	gather(b.Sender, s.Sender, rows)
-	gather(b.Producer, s.Producer, rows)
-	gather(b.Seq, s.Seq, rows)
-	gather(b.Attempt, s.Attempt, rows)
-	gather(b.Size, s.Size, rows)
-	gather(b.Connection, s.Connection, rows)
-	gatherMoved(b.Intended, s.Intended, rows, o.shift)
-	gatherMoved(b.Ready, s.Ready, rows, o.shift)
-	gatherMoved(b.Sent, s.Sent, rows, o.shift)
-	gatherMoved(b.Acked, s.Acked, rows, o.shift)
-	gatherCodes(b.Run.Codes, s.Run.Codes, rows, c.run)
-	gatherCodes(b.Destination.Codes, s.Destination.Codes, rows, c.destination)
-	gatherCodes(b.Outcome.Codes, s.Outcome.Codes, rows, c.outcome)
-	gatherCodes(b.Wait.Codes, s.Wait.Codes, rows, c.wait)
-	gatherCodes(b.Error.Codes, s.Error.Codes, rows, c.err)
+	for k := range o.shift {
+		o.shift[k] = w.log.clock.shift(timeOf(b, k))
+	}
+	for _, column := range instants {
+		shiftEach(column, o.shift)
+	}
 }
 
 // stampSide fills the send side of arrivals without send row, as far as the
@@ -139,21 +142,71 @@ func (o *output) stampSide(j *Joiner, b *format.Merged, lo, hi int) {
 
 // recvSide fills what deliveries say, or that there is none.
 func (o *output) recvSide(j *Joiner, b *format.Merged, lo, hi int) {
-	w, d := &j.work, j.work.d
-	for k, r := range w.out.recv[lo:hi] {
+	w, d, m := &j.work, j.work.d, &j.matcher
+	rows := w.out.recv[lo:hi]
+	if d.len() > 0 {
+		p := &o.pick
+		p.use(rows)
+		get(p, b.Receiver, d.receiver)
+		get(p, b.Consumer, d.consumer)
+		get(p, b.DeliveryCount, d.deliveryCount)
+		get(p, b.RecvConnection, d.connection)
+		get(p, b.RecvOutcome.Codes, d.outcome)
+		get(p, b.Received, m.at)
+		get(p, b.BrokerIn, d.brokerIn)
+		get(p, b.Started, d.started)
+		get(p, b.Settled, d.settled)
+		o.shiftRecv(j, b)
+		if m.anyLate {
+			get(p, b.Reordered, m.late)
+		} else {
+			clear(b.Reordered)
+		}
+		o.subscriptions(b, m, d, rows)
+	}
+	if w.out.missing == 0 {
+		return
+	}
+	for k, r := range rows {
 		if r < 0 {
 			o.noArrival(w, b, lo+k, k)
-			continue
 		}
-		c := &o.subs[d.sub[r]]
-		b.Source.Codes[k], b.Subscription.Codes[k], b.RecvOutcome.Codes[k] = c.source, c.subscription, d.outcome[r]
-		b.Receiver[k], b.Consumer[k] = d.receiver[r], d.consumer[r]
-		b.DeliveryCount[k], b.RecvConnection[k] = d.deliveryCount[r], d.connection[r]
-		at := j.matcher.at[r]
-		shift := at - d.received[r]
-		b.Received[k] = at
-		b.BrokerIn[k], b.Started[k], b.Settled[k] = moved(d.brokerIn[r], shift), moved(d.started[r], shift), moved(d.settled[r], shift)
-		b.Reordered[k] = j.matcher.late[r]
+	}
+}
+
+// shiftRecv moves the instants of arrivals that are not moved yet by as much
+// as received was.
+func (o *output) shiftRecv(j *Joiner, b *format.Merged) {
+	columns := [3][]int64{b.BrokerIn, b.Started, b.Settled}
+	if j.clocks.sameShift {
+		for _, column := range columns {
+			shiftAll(column, j.clocks.recvs[0].offset)
+		}
+		return
+	}
+	o.moved = slices.Grow(o.moved[:0], len(b.Received))[:len(b.Received)]
+	get(&o.pick, o.moved, j.work.d.received)
+	for k, at := range b.Received {
+		o.moved[k] = at - o.moved[k]
+	}
+	for _, column := range columns {
+		shiftEach(column, o.moved)
+	}
+}
+
+// subscriptions fills what is known by the subscription of a delivery.
+func (o *output) subscriptions(b *format.Merged, m *matcher, d *deliveries, rows []int32) {
+	if m.oneSub {
+		c := &o.subs[d.sub[0]]
+		fillWith(b.Source.Codes, c.source)
+		fillWith(b.Subscription.Codes, c.subscription)
+		return
+	}
+	for k, r := range rows {
+		if r >= 0 {
+			c := &o.subs[d.sub[r]]
+			b.Source.Codes[k], b.Subscription.Codes[k] = c.source, c.subscription
+		}
 	}
 }
 
@@ -174,95 +227,11 @@ func (o *output) noArrival(w *work, b *format.Merged, at, k int) {
 	b.Reordered[k] = false
 }
 
-// copySide is sendSide for rows that follow one another.
-func (o *output) copySide(w *work, b *format.Merged, from int, shift int64) {
-	s, c := w.b, &w.log.codes
-	copy(b.Sender, s.Sender[from:])
-	copy(b.Producer, s.Producer[from:])
-	copy(b.Seq, s.Seq[from:])
-	copy(b.Attempt, s.Attempt[from:])
-	copy(b.Size, s.Size[from:])
-	copy(b.Connection, s.Connection[from:])
-	for _, column := range [4]struct{ dst, src []int64 }{{b.Intended, s.Intended}, {b.Ready, s.Ready}, {b.Sent, s.Sent}, {b.Acked, s.Acked}} {
-		copy(column.dst, column.src[from:])
-		if w.log.clock.constant && shift == 0 {
-			continue
-		}
-		for k, v := range column.dst {
-			if v != format.Null {
-				column.dst[k] = v + o.shift[k]
-			}
-		}
-	}
-	copyCodes(b.Run.Codes, s.Run.Codes[from:], c.run)
-	copyCodes(b.Destination.Codes, s.Destination.Codes[from:], c.destination)
-	copyCodes(b.Outcome.Codes, s.Outcome.Codes[from:], c.outcome)
-	copyCodes(b.Wait.Codes, s.Wait.Codes[from:], c.wait)
-	copyCodes(b.Error.Codes, s.Error.Codes[from:], c.err)
-}
-
-func copyCodes(dst, src, codes []int32) {
-	for k := range dst {
-		c := src[k]
-		if c >= 0 {
-			c = codes[c]
-		}
-		dst[k] = c
-	}
-}
-
-// gather copies values of the rows; those of a row below 0 are any.
-func gather[T int32 | int64](dst, src []T, rows []int32) {
-	for k, i := range rows {
-		dst[k] = src[max(i, 0)]
-	}
-}
-
-// straight returns the first of rows that follow one another, −1 for others.
-func straight(rows []int32) int32 {
-	n := len(rows)
-	if n == 0 || rows[0] < 0 || int(rows[n-1]-rows[0]) != n-1 {
-		return -1
-	}
-	for k, i := range rows {
-		if i != rows[0]+int32(k) {
-			return -1
-		}
-	}
-	return rows[0]
-}
-
-func gatherMoved(dst, src []int64, rows []int32, shift []int64) {
-	for k, i := range rows {
-		v := src[max(i, 0)]
-		if v != format.Null {
-			v += shift[k]
-		}
-		dst[k] = v
-	}
-}
-
-func gatherCodes(dst, src, rows, codes []int32) {
-	for k, i := range rows {
-		c := src[max(i, 0)]
-		if c >= 0 {
-			c = codes[c]
-		}
-		dst[k] = c
-	}
-}
-
 func moved(instant, by int64) int64 {
 	if instant == format.Null {
 		return instant
 	}
 	return instant + by
-}
-
-func fillWith(s []int64, v int64) {
-	for i := range s {
-		s[i] = v
-	}
 }
 
 // resize gives all columns n rows of any content.

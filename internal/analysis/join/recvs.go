@@ -141,28 +141,39 @@ func (l *recvLog) classify(j *Joiner) (other, returned int64) {
 	for len(in.result) < len(b.Outcome.Values) {
 		in.result = append(in.result, intern(&j.results, b.Outcome.Values[len(in.result)]))
 	}
+	// Mostly all rows are deliveries of the run, and of one subscription.
+	pure := uniform(b.Run.Codes) && b.Run.Codes[0] == run && !slices.Contains(b.Outcome.Codes, released)
+	one := pure && uniform(b.Destination.Codes) && uniform(b.Subscription.Codes)
 	var destination, subscription, sub int32 = -1, -2, -1
+	if one {
+		fillWith(in.sub, l.cache.of(j.subs, b, 0))
+	}
+	found := j.found.lanes
 	for i, seq := range b.Seq {
-		if b.Run.Codes[i] != run {
-			other++
-			in.chunk[i] = -1
-			continue
+		if !pure {
+			if b.Run.Codes[i] != run {
+				other++
+				in.chunk[i] = -1
+				continue
+			}
+			// What a receiver that stopped gave back untouched is neither an arrival
+			// nor, when it comes again, the first of two copies.
+			if b.Outcome.Codes[i] == released && b.Started[i] == format.Null {
+				returned++
+				in.chunk[i] = -1
+				continue
+			}
 		}
-		// What a receiver that stopped gave back untouched is neither an arrival
-		// nor, when it comes again, the first of two copies.
-		if b.Outcome.Codes[i] == released && b.Started[i] == format.Null {
-			returned++
-			in.chunk[i] = -1
-			continue
-		}
-		p := j.found.lanes.of(b.Sender[i], b.Producer[i])
-		lane := j.found.lanes.list[p]
+		p := found.of(b.Sender[i], b.Producer[i])
+		lane := found.list[p]
 		in.lane[i] = p
-		if b.Destination.Codes[i] != destination || b.Subscription.Codes[i] != subscription {
-			destination, subscription = b.Destination.Codes[i], b.Subscription.Codes[i]
-			sub = l.cache.of(j.subs, b, i)
+		if !one {
+			if b.Destination.Codes[i] != destination || b.Subscription.Codes[i] != subscription {
+				destination, subscription = b.Destination.Codes[i], b.Subscription.Codes[i]
+				sub = l.cache.of(j.subs, b, i)
+			}
+			in.sub[i] = sub
 		}
-		in.sub[i] = sub
 		if len(lane.spans) > 0 {
 			in.chunk[i] = lane.chunk(seq, b.Attempt[i])
 		} else {

@@ -87,7 +87,13 @@ func (s *scan) meetRuns(b *format.Send) int32 {
 
 func (s *scan) look(b *format.Send) error {
 	run := s.meetRuns(b)
+	chunk, left := int32(0), int64(0) // of the row, and rows of it from there on
 	for i, seq := range b.Seq {
+		if left == 0 {
+			row, size := s.rows+int64(i), int64(s.found.chunkRows)
+			chunk, left = s.log.first+int32(row/size), size-row%size //nolint:gosec // rows fit
+		}
+		left--
 		if b.Run.Codes[i] != run {
 			continue
 		}
@@ -99,7 +105,7 @@ func (s *scan) look(b *format.Send) error {
 			}
 		}
 		at := position{seq, b.Attempt[i], true}
-		if l.last.known {
+		if l.last.known && seq <= l.last.seq {
 			switch order := cmp.Or(cmp.Compare(seq, l.last.seq), cmp.Compare(at.attempt, l.last.attempt)); {
 			case order == 0:
 				return twin(s.log.in, b, i, s.rows+int64(i))
@@ -108,7 +114,6 @@ func (s *scan) look(b *format.Send) error {
 			}
 		}
 		s.found.first = min(s.found.first, b.Intended[i])
-		chunk := s.log.first + int32((s.rows+int64(i))/int64(s.found.chunkRows)) //nolint:gosec // rows fit
 		if k := len(l.spans); k == 0 || l.spans[k-1].chunk != chunk {
 			next := span{seq, math.MinInt32, chunk, chunk} // all attempts of seq belong here
 			if l.last.known && l.last.seq == seq && k > 0 {

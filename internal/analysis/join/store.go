@@ -27,30 +27,40 @@ type store struct {
 	spill  *spill
 	opt    Options
 
-	index  [][]int32 // rows of a batch by touched chunk
+	index  []touched // rows of a batch by touched chunk
 	which  []int32   // the touched chunks
 	of     []int32   // chunk → 1 + place in which
 	sooner func(int32) bool
 }
 
+// touched is what a batch has for a chunk.
+type touched struct {
+	rows int
+	in   []stretch
+}
+
+// stretch is some rows of a batch that follow one another.
+type stretch struct{ from, to int32 }
+
 // add takes the rows of a batch.
 func (s *store) add(in *incoming) error {
 	s.which = s.which[:0]
-	var cur int32 = -1
-	at := -1
-	for i, c := range in.chunk {
-		if c < 0 {
-			continue
+	for from := 0; from < len(in.chunk); {
+		c, to := in.chunk[from], from+1
+		for to < len(in.chunk) && in.chunk[to] == c {
+			to++
 		}
-		if c != cur {
-			cur, at = c, s.touch(c)
+		if c >= 0 {
+			t := &s.index[s.touch(c)]
+			t.rows += to - from
+			t.in = append(t.in, stretch{int32(from), int32(to)}) //nolint:gosec // a batch is small
 		}
-		s.index[at] = append(s.index[at], int32(i))
+		from = to
 	}
 	for at, c := range s.which {
 		s.of[c] = 0
-		s.put(c, in, s.index[at])
-		s.index[at] = s.index[at][:0]
+		s.put(c, in, &s.index[at])
+		s.index[at].rows, s.index[at].in = 0, s.index[at].in[:0]
 	}
 	s.peak = max(s.peak, s.used)
 	for s.used > s.budget && len(s.open) > 0 {
@@ -68,23 +78,23 @@ func (s *store) touch(c int32) int {
 	at := len(s.which)
 	s.which = append(s.which, c)
 	if at == len(s.index) {
-		s.index = append(s.index, nil)
+		s.index = append(s.index, touched{})
 	}
 	s.of[c] = int32(at + 1)
 	return at
 }
 
-func (s *store) put(n int32, in *incoming, rows []int32) {
+func (s *store) put(n int32, in *incoming, t *touched) {
 	c := &s.chunks[n]
 	if c.rows == nil {
 		c.rows = s.buffer()
 		s.open = append(s.open, n)
 	}
 	before := c.rows.bytes()
-	c.rows.grow(len(rows), int(min(c.expect-c.got, 1<<30))+c.rows.len())
+	c.rows.grow(t.rows, int(min(c.expect-c.got, 1<<30))+c.rows.len())
 	s.used += c.rows.bytes() - before
-	c.rows.take(in, rows)
-	c.got += int64(len(rows))
+	c.rows.take(in, t)
+	c.got += int64(t.rows)
 }
 
 // buffer returns empty deliveries, used ones if there are any.

@@ -45,7 +45,6 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 	if err := l.begin(format.BatchRows, columns...); err != nil {
 		return err
 	}
-	clocks := j.clocks.recvs[l.index]
 	last, seen := int32(0), false
 	var err error
 	for ; !l.done; err = l.next() {
@@ -53,44 +52,74 @@ func (j *Joiner) surveyLog(l *recvLog, owner *owners[int32]) error {
 			return err
 		}
 		in, b := &l.at, l.at.b
-		for _, receiver := range b.Receiver {
-			if seen && receiver == last {
-				continue
+		if !seen || b.Receiver[0] != last || !uniform(b.Receiver) {
+			for _, receiver := range b.Receiver {
+				if seen && receiver == last {
+					continue
+				}
+				if err := owner.claim(receiver, l.in); err != nil {
+					return err
+				}
+				last, seen = receiver, true
 			}
-			if err := owner.claim(receiver, l.in); err != nil {
-				return err
-			}
-			last, seen = receiver, true
 		}
 		other, returned := l.classify(j)
 		j.progress(int64(b.Len()))
 		j.base.OtherRuns.Received += other
 		j.base.Returned += returned
-		for i, n := range in.chunk {
-			if n < 0 {
-				continue
+		if first {
+			j.firstIntended(in)
+		}
+		for from := 0; from < len(in.chunk); {
+			n, to := in.chunk[from], from+1
+			for to < len(in.chunk) && in.chunk[to] == n {
+				to++
 			}
-			c := &j.store.chunks[n]
-			c.expect++
-			at := b.Received[i] + clocks.shift(b.Received[i])
-			l.first = min(l.first, at)
-			if first {
-				j.found.first = min(j.found.first, b.Intended[i])
+			if n >= 0 {
+				j.surveyRows(l, &j.store.chunks[n], from, to)
 			}
-			if c.order == noOrder {
-				continue
-			}
-			p := place{b.Receiver[i], b.Consumer[i], in.first + int64(i)}
-			l := j.found.lanes.list[in.lane[i]]
-			order := c.order
-			if l.splits {
-				l.chunk(b.Seq[i], b.Attempt[i])
-				order = l.place(b.Seq[i])
-			}
-			l.track(in.sub[i]).add(order, at, b.Seq[i], p)
+			from = to
 		}
 	}
 	return err
+}
+
+// firstIntended looks for the instant at which the first message was intended,
+// where there is no send log to tell it.
+func (j *Joiner) firstIntended(in *incoming) {
+	for i, n := range in.chunk {
+		if n >= 0 {
+			j.found.first = min(j.found.first, in.b.Intended[i])
+		}
+	}
+}
+
+// surveyRows looks at deliveries from…to−1 of a batch, which are of one chunk.
+func (j *Joiner) surveyRows(l *recvLog, c *chunk, from, to int) {
+	in, b := &l.at, l.at.b
+	c.expect += int64(to - from)
+	clock, judged := j.clocks.recvs[l.index], c.order != noOrder
+	for i := from; i < to; i++ {
+		at := b.Received[i]
+		if clock.constant {
+			at += clock.offset
+		} else {
+			at += clock.shift(at)
+		}
+		l.first = min(l.first, at)
+		if !judged {
+			continue
+		}
+		p := j.found.lanes.list[in.lane[i]]
+		order := c.order
+		if p.splits {
+			p.chunk(b.Seq[i], b.Attempt[i])
+			order = p.place(b.Seq[i])
+		}
+		if t := p.track(in.sub[i]); !t.later(order, at) {
+			t.add(order, at, b.Seq[i], place{b.Receiver[i], b.Consumer[i], in.first + int64(i)})
+		}
+	}
 }
 
 // sooner reports whether a chunk is the next of its send log.

@@ -78,8 +78,8 @@ func (t *tally) sent(b *format.Merged, k int) {
 		t.acked++
 	}
 	c := int(b.Outcome.Codes[k])
-	for c >= len(t.outcomes) {
-		t.outcomes = append(t.outcomes, 0)
+	if c >= len(t.outcomes) {
+		t.outcomes = append(t.outcomes, make([]int64, c+1-len(t.outcomes))...)
 	}
 	t.outcomes[c]++
 }

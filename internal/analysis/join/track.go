@@ -122,6 +122,12 @@ func (l *lane) track(sub int32) *track {
 	return &l.tracks[i]
 }
 
+// later reports whether the last chunk is this one and has an earlier arrival.
+func (t *track) later(order, at int64) bool {
+	n := len(t.mins)
+	return n > 0 && t.mins[n-1].order == order && at > t.mins[n-1].at
+}
+
 // add takes in an arrival of a chunk.
 func (t *track) add(order, at, seq int64, p place) {
 	i := len(t.mins)

@@ -80,7 +80,7 @@ func (b *bench) peers(k *broker, param string, l load) []variant {
 
 // unwindowed are the tools that know no window but the credit that the broker grants, and no rate.
 func (b *bench) unwindowed(k *broker, param string, l load) []variant {
-	if b.tools["quiver"] == "" || k.name == perfBroker || k.name == "brokerj" {
+	if b.tools["quiver"] == "" || k.name != "artemis" && k.name != "proton" {
 		return nil
 	}
 	return []variant{{"quiver", "quiver, its C arrows", param, l, func(ctx context.Context, l load, r *run) error { return b.quiver(ctx, k, l, r) }}}

@@ -41,7 +41,7 @@ func (b *bench) omq(ctx context.Context, k *broker, l load, r *run) error {
 }
 
 func (b *bench) omqCommand(k *broker, l load) []string {
-	queue := address(k, b.queue())
+	queue := b.queue()
 	c := []string{b.tools["omq"], "amqp", "--uri", k.url.String(), "-t", queue, "-T", queue, "-s", "1024", "-d=false", "-z", whole(l.warmup+l.seconds) + "s"}
 	if l.window > 0 {
 		c = append(c, "-c", strconv.Itoa(l.window), "--consumer-credits", "1000")

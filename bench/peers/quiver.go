@@ -15,8 +15,9 @@ import (
 )
 
 // quiver runs quiver's pair of arrows in C: two processes that send and receive, each under a wrapper that keeps and
-// reads a line per message. It sends as fast as the broker's credit allows, whatever window or rate is asked for. Broker-J
-// takes the port that it writes into its host name for a part of a virtual host's, so it cannot be run there.
+// reads a line per message. It sends as fast as the broker's credit allows, whatever window or rate is asked for: RabbitMQ
+// grants so much that hardly anything is received while it sends. Broker-J takes the port that it writes into its host
+// name for a part of a virtual host's. So it is run on the others only.
 func (b *bench) quiver(ctx context.Context, k *broker, l load, r *run) error {
 	dir, err := b.folder("quiver")
 	if err != nil {
@@ -51,20 +52,12 @@ func (b *bench) quiver(ctx context.Context, k *broker, l load, r *run) error {
 }
 
 func (b *bench) quiverCommand(k *broker, l load, out string) []string {
-	c := []string{b.tools["quiver"], k.url.String() + "/" + address(k, b.queue()), "--duration", whole(l.warmup+l.seconds) + "s",
+	c := []string{b.tools["quiver"], k.url.String() + "/" + b.queue(), "--duration", whole(l.warmup+l.seconds) + "s",
 		"--body-size", "1024", "--credit", "1000", "--output", out}
 	if l.rate > 0 {
 		c = append(c, "--rate", number(l.rate))
 	}
 	return c
-}
-
-// address is what a queue is called in AMQP 1.0 on a broker: our own tools find that out, others must be told.
-func address(k *broker, queue string) string {
-	if k.name == "rabbitmq" {
-		return "/queue/" + queue
-	}
-	return queue
 }
 
 // quiverSummary is the file in which an arrow says what it found; latencies are in milliseconds, from send to receive.

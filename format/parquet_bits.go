@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -141,7 +142,8 @@ func unpack[T int32 | uint8](dst []T, buf []byte, bit int, width uint) {
 // deltaReader decodes DELTA_BINARY_PACKED in steps of any size.
 type deltaReader[T int32 | int64] struct {
 	pageBytes
-	left     int // values still to come
+	left     int  // values still to come
+	same     bool // all of them are last
 	first    bool
 	last     T
 	minis    int
@@ -178,6 +180,10 @@ func newDelta[T int32 | int64](p pageBytes) (d deltaReader[T], err error) {
 	d.minis, d.perMini, d.left = int(minis), int(block/minis), int(total)
 	d.mini = d.minis
 	d.first, d.last = true, T(first)
+	// A column of one value is common: all its differences and widths are 0.
+	blocks := (max(int(total), 1) - 1 + int(block) - 1) / int(block)
+	rest := p.buf[d.pos:d.end]
+	d.same = len(rest) >= blocks*(1+d.minis) && len(bytes.Trim(rest, "\x00")) == 0
 	return d, nil
 }
 
@@ -186,6 +192,10 @@ func (d *deltaReader[T]) next(dst []T) error {
 		return errFewValues
 	}
 	d.left -= len(dst)
+	if d.same {
+		fillSame(dst, d.last)
+		return nil
+	}
 	if d.first && len(dst) > 0 {
 		dst[0], d.first = d.last, false
 		dst = dst[1:]

@@ -173,7 +173,7 @@ func (s *parquetSource) readBatch(b Batch, limit int) error {
 		s.left -= int64(k)
 		s.row += int64(k)
 	}
-	return s.checkRequired(cols, n)
+	return nil
 }
 
 func (s *parquetSource) startGroup() {
@@ -199,29 +199,37 @@ func (s *parquetSource) readRows(cols []any, from, to int) error {
 			// Whoever wrote a file that cannot be read is worth knowing.
 			return fmt.Errorf("made by %q: %w", CleanString(s.m.createdBy), err)
 		}
+		if at := r.smallest(cols[i], from, to); at >= 0 {
+			return &RowError{Row: s.row + int64(at), Column: r.def.Name, Msg: "the smallest number stands for NULL"}
+		}
 	}
 	return nil
 }
 
-// checkRequired keeps a promise of the package: what stands for NULL in a batch
-// is not a value of a required column.
-func (s *parquetSource) checkRequired(cols []any, n int) error {
-	for i, r := range s.readers {
-		if r == nil || r.def.Nullable {
-			continue
-		}
-		at := -1
-		switch v := cols[i].(type) {
-		case *[]int64:
-			at = slices.Index(*v, Null)
-		case *[]int32:
-			at = slices.Index(*v, Null32)
-		}
-		if at >= 0 {
-			return &RowError{Row: s.row - int64(n-at), Column: r.def.Name, Msg: "the smallest number stands for NULL"}
-		}
+// smallest keeps a promise of the package: what stands for NULL in a batch is
+// not a value of a required column. It returns the first row of from…to−1 that
+// breaks it, counted from from, −1 if none does.
+func (c *columnReader) smallest(col any, from, to int) int {
+	if c.def.Nullable {
+		return -1
 	}
-	return nil
+	switch v := col.(type) {
+	case *[]int64:
+		return indexSmallest((*v)[from:to], Null)
+	case *[]int32:
+		return indexSmallest((*v)[from:to], Null32)
+	}
+	return -1
+}
+
+func indexSmallest[T int32 | int64](s []T, null T) int {
+	if len(s) == 0 {
+		return -1
+	}
+	if lo, _ := bounds(s); lo != null {
+		return -1
+	}
+	return slices.Index(s, null)
 }
 
 // table decodes a side table: base64 of a Parquet file.
@@ -303,10 +311,15 @@ func fill[T int32 | int64](s []T, nullable bool, null T) {
 		clear(s)
 		return
 	}
+	fillSame(s, null)
+}
+
+// fillSame gives all elements one value.
+func fillSame[T any](s []T, v T) {
 	if len(s) == 0 {
 		return
 	}
-	s[0] = null
+	s[0] = v
 	for n := 1; n < len(s); n *= 2 {
 		copy(s[n:], s[:n])
 	}

@@ -88,10 +88,7 @@ func lookUp[T int32 | int64](codes *rleReader, scratch []int32, dst, dict []T) e
 		if uint(c) >= uint(len(dict)) { // negative is beyond, too
 			return errCode
 		}
-		v := dict[c]
-		for i := range dst {
-			dst[i] = v
-		}
+		fillSame(dst, dict[c])
 		return nil
 	}
 	if err := rleNext(codes, scratch, errFewValues); err != nil {

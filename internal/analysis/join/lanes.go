@@ -99,8 +99,8 @@ func (s *span) after(seq int64, attempt int32) bool {
 type lanes struct {
 	list   []*lane
 	sender map[int32]*lanesOfSender
-	last   int32
-	found  *lanesOfSender // of last
+	last   int32   // sender of the last look-up
+	low    []int32 // its producers
 }
 
 type lanesOfSender struct {
@@ -114,18 +114,27 @@ func newLanes() *lanes { return &lanes{sender: map[int32]*lanesOfSender{}} }
 
 // of returns the number of a producer, adding it if need be.
 func (l *lanes) of(sender, producer int32) int32 {
-	if l.found == nil || l.last != sender {
-		l.last, l.found = sender, l.sender[sender]
-		if l.found == nil {
-			l.found = &lanesOfSender{high: map[int32]int32{}}
-			l.sender[sender] = l.found
-		}
+	if sender == l.last && uint(producer) < uint(len(l.low)) && l.low[producer] > 0 { //nolint:gosec // below 0 is beyond
+		return l.low[producer] - 1
 	}
-	s := l.found
-	if producer >= 0 && int(producer) < len(s.low) && s.low[producer] > 0 {
-		return s.low[producer] - 1
+	return l.find(sender, producer)
+}
+
+func (l *lanes) find(sender, producer int32) int32 {
+	s := l.sender[sender]
+	if s == nil {
+		s = &lanesOfSender{high: map[int32]int32{}}
+		l.sender[sender] = s
 	}
-	return l.add(s, sender, producer)
+	n := int32(-1)
+	if producer >= 0 && int(producer) < len(s.low) {
+		n = s.low[producer] - 1
+	}
+	if n < 0 {
+		n = l.add(s, sender, producer)
+	}
+	l.last, l.low = sender, s.low
+	return n
 }
 
 func (l *lanes) add(s *lanesOfSender, sender, producer int32) int32 {

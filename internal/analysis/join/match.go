@@ -33,6 +33,8 @@ type slot struct {
 	lane    int32
 	base, n int32
 	next    int32 // while rows are counted
+	first   int64 // the least seq
+	dense   bool  // its n rows are attempt 0 of the seqs from first on
 }
 
 // match sorts the deliveries of a chunk to the send rows from…to of b.
@@ -79,12 +81,17 @@ func (m *matcher) lanes(j *Joiner, b *format.Send, run int32, from, to int, d *d
 		m.slotOf = append(m.slotOf, 0)
 	}
 	m.bucket = room(m.bucket, to-from)
+	plain := b != nil && from < to && b.Attempt[from] == 0 && uniform(b.Attempt[from:to])
 	for i := from; i < to; i++ {
 		m.bucket[i-from] = -1
 		if b.Run.Codes[i] != run {
 			continue
 		}
-		n := m.slot(j.found.lanes.of(b.Sender[i], b.Producer[i]))
+		lane := j.found.lanes.of(b.Sender[i], b.Producer[i])
+		n := m.slotOf[lane] - 1
+		if n < 0 {
+			n = m.slot(lane)
+		}
 		m.bucket[i-from] = n
 		m.slots[n].n++
 	}
@@ -107,7 +114,12 @@ func (m *matcher) lanes(j *Joiner, b *format.Send, run int32, from, to int, d *d
 		}
 	}
 	for i := range m.slots {
-		m.row[m.slots[i].next] = -1
+		s := &m.slots[i]
+		m.row[s.next] = -1
+		if s.n > 0 {
+			s.first = b.Seq[m.row[s.base]]
+			s.dense = plain && b.Seq[m.row[s.next-1]]-s.first == int64(s.n)-1 // rows ascend
+		}
 	}
 }
 
@@ -127,8 +139,11 @@ func (m *matcher) find(s *slot, b *format.Send, seq int64, attempt int32) int32 
 		return s.base
 	}
 	// Mostly seq counts without gaps and every message is sent once.
-	if guess := seq - b.Seq[m.row[s.base]]; guess >= 0 && guess < int64(s.n) {
+	if guess := seq - s.first; guess >= 0 && guess < int64(s.n) {
 		at := s.base + int32(guess)
+		if s.dense && attempt == 0 {
+			return at
+		}
 		if i := m.row[at]; b.Seq[i] == seq && b.Attempt[i] == attempt {
 			return at
 		}

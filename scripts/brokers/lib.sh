@@ -169,6 +169,10 @@ main() {
 	case ${1:-} in
 	start | stop | url | restart) "$1" ;;
 	tls-url) tls_url ;;
+	pid)
+		running || die "not running"
+		group
+		;;
 	kill) killed ;;
 	pause) signalled STOP ;;
 	resume) signalled CONT ;;
@@ -177,6 +181,6 @@ main() {
 		running || die "not running"
 		delete_queue "${2:?name of the queue}"
 		;;
-	*) die "usage: [PORT=N] [INSTANCE=NAME] [TLS=FOLDER] ${0##*/} start|stop|url|tls-url|kill|restart|pause|resume|delete-queue NAME" ;;
+	*) die "usage: [PORT=N] [INSTANCE=NAME] [TLS=FOLDER] ${0##*/} start|stop|url|tls-url|pid|kill|restart|pause|resume|delete-queue NAME" ;;
 	esac
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,7 +109,7 @@ type process struct {
 // start starts a command of ours in the test's folder; the test does not end before it.
 func (b *bench) start(name string, args ...string) *process {
 	b.Helper()
-	if name == "perf-send" || name == "perf-recv" {
+	if (name == "perf-send" || name == "perf-recv") && !slices.Contains(args, "--watch-only") {
 		args = append([]string{"--client", b.client}, args...)
 	}
 	p := &process{b: b, name: name, cmd: exec.Command(filepath.Join(bin, name), args...), ended: make(chan error, 1)}

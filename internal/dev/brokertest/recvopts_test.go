@@ -63,10 +63,10 @@ func testOutcomes(b *bench) {
 	}
 	first := b.fetch(n, "--outcome", shares)
 	how := outcomes(first)
-	if how[format.Rejected] != n/4 || how[format.Released] != n/4 || how[format.Modified] != modified || how[format.Accepted] != n/2-modified {
+	if how[format.Rejected] != n/4 || how[format.Released] < n/4 || how[format.Modified] != modified || how[format.Accepted] != n/2-modified {
 		b.Fatalf("%d deliveries were answered %v", len(first), how)
 	}
-	// A message that came again within the first forty is counted by its last answer.
+	// What was under way at the end was given back too. All that was not accepted or rejected is still there.
 	rest := b.left()
 	if want := n - how[format.Accepted] - how[format.Rejected]; len(rest) != want {
 		b.Errorf("%d messages came again after %v, want %d", len(rest), how, want)

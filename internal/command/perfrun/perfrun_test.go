@@ -152,6 +152,75 @@ func TestWarmUpRuns(t *testing.T) {
 	}
 }
 
+// TestPrintedIsTyped gives what --print says to a shell: it needs no perf-run, and ends in the same report.
+func TestPrintedIsTyped(t *testing.T) {
+	t.Parallel()
+	code, script, stderr := run(t, "", "--print", "-o", "out", "-u", "${WHERE}", "--variant", "a=--size 100", "--variant", "b=--size 200", "--cool-down", "0s",
+		"--before-run", `echo "WHERE=$THERE" >> "$PERF_ENV"; mkdir -p "$PERF_RUN_DIR"; echo "$PERF_VARIANT" > "$PERF_RUN_DIR/who"`,
+		"--send", "--count 7 --duration 10s", "--recv", "--idle 100ms", "queue://typed")
+	if code != cli.ExitOK {
+		t.Fatalf("exit status %d: %s", code, stderr)
+	}
+	dir := t.TempDir()
+	shell := exec.Command("sh", "-e")
+	shell.Dir, shell.Stdin, shell.Env = dir, strings.NewReader(script), append(os.Environ(), "THERE="+broker(t))
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, script)
+	}
+	reports, err := filepath.Glob(filepath.Join(dir, "out", "runs", "*", "report.json"))
+	if err != nil || len(reports) != 2 {
+		t.Fatalf("%d reports, %v:\n%s", len(reports), err, script)
+	}
+	for _, r := range reports {
+		contains(t, r, strings.Join(strings.Fields(content(t, r)), ""), `"received":7`)
+		if who := content(t, filepath.Dir(r), "who"); !strings.Contains(r, "-"+strings.TrimSpace(who)+"-") {
+			t.Errorf("%s was made by the hook of %s", r, who)
+		}
+	}
+}
+
+// TestSecretsAreInNoCommandLine looks at all processes of an experiment while its runs wait for each other.
+func TestSecretsAreInNoCommandLine(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("there is no /proc")
+	}
+	url := broker(t, "--user", "demo", "--password-file", secret(t))
+	dir := filepath.Join(t.TempDir(), "out")
+	cmd := exec.Command("perf-run", "-o", dir, "--pictures", "none", "-u", "amqp://demo:${PW}@"+strings.TrimPrefix(url, "amqp://"), "--env", "-",
+		"--send", "--rate 10 --duration 10m", "queue://q")
+	cmd.Stdin = strings.NewReader("PW=s3cret\n")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	appears(t, filepath.Join(dir, "runs", "001-1", "recv.ready"))
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, l := range lines {
+		text, err := os.ReadFile(l)
+		if err != nil || !strings.Contains(string(text), dir) { // one that ended, or another's
+			continue
+		}
+		seen++
+		if strings.Contains(string(text), "s3cret") {
+			t.Errorf("a command line has the secret: %q", text)
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d processes were looked at: perf-run and perf-recv were to be there", seen)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitUnmet {
+		t.Error(err)
+	}
+	nowhere(t, dir, "s3cret")
+}
+
 func secret(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "password")
@@ -270,5 +339,5 @@ func TestFindMaxRate(t *testing.T) {
 	if code != cli.ExitOK {
 		t.Fatalf("exit status %d: %s", code, stderr)
 	}
-	contains(t, "index.md", content(t, dir, "index.md"), "counts.sent &lt; 50: ", "100/s held in 1 of 1 runs, 200/s in 0 of 1 (2 runs at 2 rates)", "| rate 100 |", "| rate 200 |")
+	contains(t, "index.md", content(t, dir, "index.md"), "counts.sent &lt; 50: ", "100/s held in 1 of 1 runs, 200/s in 0 of 1 (2 runs at 2 rates; with 95 % confidence at least 5 % of runs at 100/s pass, at most 95 % of those at 200/s)", "| rate 100 |", "| rate 200 |")
 }

@@ -162,8 +162,61 @@ func (a Answer) String() string {
 	} else if a.Held > 0 {
 		b.WriteString(", and no higher one was found to fail")
 	}
-	fmt.Fprintf(&b, " (%d runs at %d rates)", a.Runs, a.Rate)
+	fmt.Fprintf(&b, " (%d runs at %d rates%s)", a.Runs, a.Rate, a.confidence())
 	return b.String()
+}
+
+// confidence says what so few runs prove: each side on its own, with 95 %.
+func (a Answer) confidence() string {
+	var sides []string
+	if a.Held > 0 {
+		sides = append(sides, fmt.Sprintf("at least %.0f %% of runs at %s/s pass", 100*atLeast(a.HeldPassed, a.HeldRuns), Rate(a.Held)))
+	}
+	if a.Failed > 0 {
+		sides = append(sides, fmt.Sprintf("at most %.0f %% of those at %s/s", 100*(1-atLeast(a.FailedRuns-a.FailedPassed, a.FailedRuns)), Rate(a.Failed)))
+	}
+	if len(sides) == 0 {
+		return ""
+	}
+	if a.Held == 0 {
+		sides[0] = strings.Replace(sides[0], "those", "runs", 1) + " pass"
+	}
+	return "; with 95 % confidence " + strings.Join(sides, ", ")
+}
+
+// atLeast is the lower end of the exact one-sided 95 % interval of a probability of which so many of all trials came true
+// (Clopper and Pearson 1934): the probability at which as many or more would come true in 5 % of all cases.
+func atLeast(hits, trials int) float64 {
+	if hits == 0 {
+		return 0
+	}
+	low, high := 0.0, 1.0
+	for range 60 {
+		p := (low + high) / 2
+		if tail(hits, trials, p) < 0.05 {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return low
+}
+
+// tail is the probability of so many hits or more in trials of probability p.
+func tail(hits, trials int, p float64) float64 {
+	sum := 0.0
+	for k := hits; k <= trials; k++ {
+		sum += choose(trials, k) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(trials-k))
+	}
+	return sum
+}
+
+func choose(n, k int) float64 {
+	c := 1.0
+	for i := range k {
+		c = c * float64(n-i) / float64(i+1)
+	}
+	return c
 }
 
 // Rate prints a rate as --rate reads it.

@@ -24,7 +24,7 @@ func TestKnown(t *testing.T) {
 	if d := cmp.Diff([]float64{1000, 2000, 4000, 8000, 5660, 4760, 5190, 5420}, rates); d != "" {
 		t.Error(d)
 	}
-	if got, want := s.Answer().String(), "5.19k/s held in 1 of 1 runs, 5.42k/s in 0 of 1 (8 runs at 8 rates)"; got != want {
+	if got, want := s.Answer().String(), "5.19k/s held in 1 of 1 runs, 5.42k/s in 0 of 1 (8 runs at 8 rates; with 95 % confidence at least 5 % of runs at 5.19k/s pass, at most 95 % of those at 5.42k/s)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -42,7 +42,7 @@ func TestMajority(t *testing.T) {
 	if d := cmp.Diff([]float64{100, 100, 100, 200, 200}, rates); d != "" {
 		t.Error(d)
 	}
-	if got, want := s.Answer().String(), "100/s held in 2 of 3 runs, 200/s in 0 of 2 (5 runs at 2 rates)"; got != want {
+	if got, want := s.Answer().String(), "100/s held in 2 of 3 runs, 200/s in 0 of 2 (5 runs at 2 rates; with 95 % confidence at least 14 % of runs at 100/s pass, at most 78 % of those at 200/s)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -100,4 +100,35 @@ func TestFinds(t *testing.T) {
 			t.Fatalf("limit %v: %v, tried %v", limit, a, slices.Sorted(slices.Values(s.order)))
 		}
 	})
+}
+
+// TestAtLeast has values that follow from 0.05 = p^n, and one from the tables of the binomial distribution: P(X >= 9 of 10) is 5 % at p = 0.6058.
+func TestAtLeast(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		hits, trials int
+		want         float64
+	}{{1, 1, 0.05}, {3, 3, math.Cbrt(0.05)}, {5, 5, math.Pow(0.05, 0.2)}, {0, 3, 0}, {9, 10, 0.6058}, {1, 3, 1 - math.Cbrt(0.95)}} {
+		if got := atLeast(test.hits, test.trials); math.Abs(got-test.want) > 1e-4 {
+			t.Errorf("%d of %d: got %v, want %v", test.hits, test.trials, got, test.want)
+		}
+	}
+}
+
+func TestAnswerSaysItsConfidence(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		answer Answer
+		want   string
+	}{
+		{Answer{Held: 5000, HeldPassed: 3, HeldRuns: 3, Failed: 5250, FailedRuns: 2, Runs: 20, Rate: 8},
+			"5k/s held in 3 of 3 runs, 5.25k/s in 0 of 2 (20 runs at 8 rates; with 95 % confidence at least 37 % of runs at 5k/s pass, at most 78 % of those at 5.25k/s)"},
+		{Answer{Failed: 10, FailedRuns: 3, Runs: 3, Rate: 1}, "no rate held, 10/s in 0 of 3 (3 runs at 1 rates; with 95 % confidence at most 63 % of runs at 10/s pass)"},
+		{Answer{Held: 10, HeldPassed: 2, HeldRuns: 3, Runs: 3, Rate: 1},
+			"10/s held in 2 of 3 runs, and no higher one was found to fail (3 runs at 1 rates; with 95 % confidence at least 14 % of runs at 10/s pass)"},
+	} {
+		if got := test.answer.String(); got != test.want {
+			t.Errorf("got %s\nwant %s", got, test.want)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package format
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -126,12 +125,7 @@ func (c *arrowColumn) array(data any, n int) (arrow.Array, error) {
 		if len(*s) != n {
 			return nil, errLength(len(*s), n)
 		}
-		c.bits = zeroBits(c.bits, n)
-		for i, v := range *s {
-			if v {
-				c.bits[i>>3] |= 1 << (i & 7)
-			}
-		}
+		c.bits = packBits(c.bits, *s)
 		return makeArray(arrow.FixedWidthTypes.Boolean, n, 0, nil, memory.NewBufferBytes(c.bits)), nil
 	case *Strings:
 		if len(s.Codes) != n {
@@ -162,11 +156,13 @@ func (c *arrowColumn) fixed(t arrow.DataType, raw []byte, n, nulls int) (arrow.A
 // nullBits makes c.valid the validity bitmap of s and returns the number of
 // NULLs. Most columns of most batches have none, and then no bitmap.
 func nullBits[T int32 | int64](c *arrowColumn, s []T, null T) (nulls int) {
-	first := slices.Index(s, null)
-	if first < 0 {
+	if !hasSmallest(s, null) {
 		return 0
 	}
 	c.valid = zeroBits(c.valid, len(s))
+	if uniform(s) {
+		return len(s)
+	}
 	for i, v := range s {
 		if v == null {
 			nulls++
@@ -214,6 +210,25 @@ func stringArray(values []string) arrow.Array {
 
 func makeArray(t arrow.DataType, n, nulls int, buffers ...*memory.Buffer) arrow.Array {
 	return array.MakeFromData(array.NewData(t, n, buffers, nil, nulls, 0))
+}
+
+// packBits makes a bitmap of s.
+func packBits(b []byte, s []bool) []byte {
+	b = zeroBits(b, len(s))
+	if uniform(s) {
+		if s[0] {
+			for i := range b { // the last bits beyond the rows mean nothing
+				b[i] = 0xff
+			}
+		}
+		return b
+	}
+	for i, v := range s {
+		if v {
+			b[i>>3] |= 1 << (i & 7)
+		}
+	}
+	return b
 }
 
 func zeroBits(b []byte, n int) []byte {

@@ -252,6 +252,19 @@ func unpackDelta[T int32 | int64](dst []T, buf []byte, bit int, width uint, minD
 			last += minDelta
 			dst[i] = last
 		}
+	case width <= 28: // two at a time
+		mask, w := uint64(1)<<width-1, width&31
+		for ; len(dst) >= 2; dst = dst[2:] {
+			x := binary.LittleEndian.Uint64(buf[bit>>3:]) >> (bit & 7)
+			first := last + T(x&mask) + minDelta // wraps by definition
+			last = first + T(x>>w&mask) + minDelta
+			dst[0], dst[1] = first, last
+			bit += 2 * int(w)
+		}
+		if len(dst) == 1 {
+			last += T(binary.LittleEndian.Uint64(buf[bit>>3:])>>(bit&7)&mask) + minDelta
+			dst[0] = last
+		}
 	case width <= 57:
 		mask := uint64(1)<<width - 1
 		for i := range dst {

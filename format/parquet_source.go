@@ -223,13 +223,25 @@ func (c *columnReader) smallest(col any, from, to int) int {
 }
 
 func indexSmallest[T int32 | int64](s []T, null T) int {
-	if len(s) == 0 {
-		return -1
-	}
-	if lo, _ := bounds(s); lo != null {
+	if !hasSmallest(s, null) {
 		return -1
 	}
 	return slices.Index(s, null)
+}
+
+// hasSmallest reports whether some value is null, below which there is none.
+func hasSmallest[T int32 | int64](s []T, null T) bool {
+	if len(s) == 0 {
+		return false
+	}
+	l0, l1, l2, l3 := s[0], s[0], s[0], s[0]
+	for ; len(s) >= 8; s = s[8:] {
+		l0, l1, l2, l3 = min(l0, s[0], s[4]), min(l1, s[1], s[5]), min(l2, s[2], s[6]), min(l3, s[3], s[7])
+	}
+	for _, v := range s {
+		l0 = min(l0, v)
+	}
+	return min(l0, l1, l2, l3) == null
 }
 
 // table decodes a side table: base64 of a Parquet file.

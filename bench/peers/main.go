@@ -116,13 +116,26 @@ func (b *bench) prepare(o options) ([]*benchCase, error) {
 	if err := os.Mkdir(b.out, 0o777); err != nil {
 		return nil, err
 	}
+	if err := b.install(); err != nil {
+		return nil, err
+	}
+	b.results.Machine, b.results.Versions = machine(), b.versions()
+	b.results.Warm = map[string]float64{}
+	return cases, nil
+}
+
+// install finds the tools that -tools wants, and installs those that can be.
+func (b *bench) install() error {
 	b.tools = map[string]string{}
 	for _, tool := range []string{"artemis", "perftest", "proton"} {
+		if len(b.only) > 0 && !slices.ContainsFunc(b.only, func(kind string) bool { return strings.HasPrefix(kind, tool) }) {
+			continue
+		}
 		c := exec.Command(filepath.Join(b.root, "bench", "tools.sh"), tool)
 		c.Stderr = os.Stderr
 		out, err := c.Output()
 		if err != nil {
-			return nil, fmt.Errorf("bench/tools.sh %s: %w", tool, err)
+			return fmt.Errorf("bench/tools.sh %s: %w", tool, err)
 		}
 		b.tools[tool] = strings.TrimSpace(string(out))
 	}
@@ -134,9 +147,7 @@ func (b *bench) prepare(o options) ([]*benchCase, error) {
 		}
 		b.tools[tool] = path
 	}
-	b.results.Machine, b.results.Versions = machine(), b.versions()
-	b.results.Warm = map[string]float64{}
-	return cases, nil
+	return nil
 }
 
 // all goes from broker to broker; one that cannot be started does not end the rest.

@@ -40,8 +40,8 @@ func (b *bench) versions() []string {
 	all := []string{
 		output(b.program("perf-send"), "--version"),
 		"commit " + output("git", "-C", b.root, "describe", "--always", "--dirty"),
-		"Artemis client: " + filepath.Base(b.tools["artemis"]),
-		"PerfTest: " + filepath.Base(b.tools["perftest"]),
+		"Artemis client: " + b.folderOf("artemis"),
+		"PerfTest: " + b.folderOf("perftest"),
 		"Proton C: libqpid-proton11-dev " + output("dpkg-query", "-W", "-f", "${Version}", "libqpid-proton11-dev"),
 		"RabbitMQ: " + output("dpkg-query", "-W", "-f", "${Version}", "rabbitmq-server"),
 		output("sh", "-c", "java -version 2>&1 | sed -n 2p"),
@@ -57,6 +57,14 @@ func (b *bench) versions() []string {
 		}
 	}
 	return all
+}
+
+// folderOf names the folder of a tool, which has its version.
+func (b *bench) folderOf(tool string) string {
+	if b.tools[tool] == "" {
+		return "not compared"
+	}
+	return filepath.Base(b.tools[tool])
 }
 
 // moduleVersion is what a program in Go was built from; "+dirty" with changes, such as to go.mod.

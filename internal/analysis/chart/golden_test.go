@@ -30,6 +30,8 @@ func TestGoldenPictures(t *testing.T) {
 		"multiples":   func(w *bytes.Buffer) error { return DrawMultiples(w, "png", o, sampleMultiples(run, base, 6)) },
 		"shift":       func(w *bytes.Buffer) error { return DrawShift(w, "png", o, sampleShift(false)) },
 		"clocks":      func(w *bytes.Buffer) error { return DrawClocks(w, "png", o, sampleClocks()) },
+		"latency":     func(w *bytes.Buffer) error { return DrawLatency(w, "png", o, sampleLatency(run, base)) },
+		"resources":   func(w *bytes.Buffer) error { return DrawResources(w, "png", o, sampleResources(run)) },
 		"rates":       func(w *bytes.Buffer) error { return DrawRates(w, "png", o, sampleRates(run, base)) },
 	}
 	for name, f := range draw {

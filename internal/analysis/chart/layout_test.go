@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,44 @@ func TestTextHasItsPlace(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The names of small plots beside one another are on one line, with labels at the
+// axis below them and without.
+func TestNamesOnOneLine(t *testing.T) {
+	t.Parallel()
+	run, base := samples()
+	for _, n := range []int{2, 6} {
+		f, err := multiplesFigure(Options{}, sampleMultiples(run, base, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := recordFigure(f, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tops := map[float64]int{}
+		for _, text := range r.texts {
+			if strings.HasPrefix(text.s, "queue://") {
+				tops[math.Round(float64(text.box.Max.Y)*10)]++
+			}
+		}
+		if len(tops) != (n+2)/3 {
+			t.Errorf("the names of %d plots are at %v", n, tops)
+		}
+	}
+}
+
+// A stall has one colour, beside a warm-up and without, and it is not grey.
+func TestStallHasOneColour(t *testing.T) {
+	t.Parallel()
+	alone, beside := spanColor([]string{"stall of 1s (broker)"}, 0), spanColor([]string{Warmup, "stall of 1s (broker)"}, 1)
+	if alone != beside {
+		t.Errorf("%v alone, %v beside the warm-up", alone, beside)
+	}
+	if warm := spanColor([]string{Warmup}, 0); warm == alone {
+		t.Errorf("the warm-up has the colour of a stall, %v", warm)
 	}
 }
 

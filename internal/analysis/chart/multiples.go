@@ -106,7 +106,7 @@ func (f *figure) addMultiples(parts []Part, panels []preparedPanel, l limits, ro
 			x = unlabelled(x)
 		}
 		if i%f.columns > 0 {
-			y = unlabelled(y)
+			y = blank(y)
 		}
 		setLinearAxis(&p.X, lo, hi, x)
 		setLogAxis(&p.Y, y0, y1, y)
@@ -130,6 +130,19 @@ func detail(s string) string {
 func isDecade(v float64) bool {
 	n := math.Round(math.Log10(v))
 	return v > 0 && math.Abs(math.Log10(v)-n) < 1e-6
+}
+
+// blank returns the ticks with labels that are not seen: they take the height of
+// those of the plot beside, so that the titles above are on one line.
+func blank(t ticker) ticker {
+	out := make(ticker, len(t))
+	for i, m := range t {
+		if m.Label != "" {
+			m.Label = " "
+		}
+		out[i] = m
+	}
+	return out
 }
 
 // unlabelled returns the ticks without labels.

@@ -29,17 +29,25 @@ func spansNamed(spans []Span, name string) []Span {
 	return out
 }
 
+// Warmup is the name of the span that is left out at the start: it is grey in every picture.
+const Warmup = "warm-up"
+
 // spanColor returns the shade of the i-th name: pale enough for the grid and
-// the lines to be seen on it.
-func spanColor(i int) color.Color {
+// the lines to be seen on it. Grey is for the warm-up alone, so that a stall has
+// the same colour with one and without.
+func spanColor(names []string, i int) color.Color {
+	if names[0] != Warmup {
+		i++
+	}
 	shades := []color.NRGBA{grey(0xec), tint(orange(), 0.28), tint(purple(), 0.28), tint(sky(), 0.28), tint(green(), 0.28), grey(0xd4)}
 	return shades[i%len(shades)]
 }
 
 // spanLegend names the spans.
 func (f *figure) spanLegend(spans []Span, lo, hi float64) {
-	for i, name := range spanNames(spans, lo, hi) {
-		fill := spanColor(i)
+	names := spanNames(spans, lo, hi)
+	for i, name := range names {
+		fill := spanColor(names, i)
 		if spansNamed(spans, name)[0].Bar {
 			fill = edgeColor(i)
 		}
@@ -49,11 +57,12 @@ func (f *figure) spanLegend(spans []Span, lo, hi float64) {
 
 // addSpans adds what is behind the data: shades and bars.
 func addSpans(p *plot.Plot, spans []Span, lo, hi float64) {
-	for i, name := range spanNames(spans, lo, hi) {
+	names := spanNames(spans, lo, hi)
+	for i, name := range names {
 		if named := spansNamed(spans, name); named[0].Bar {
 			p.Add(edge{spans: named, color: edgeColor(i)})
 		} else {
-			p.Add(shade{spans: named, color: spanColor(i)})
+			p.Add(shade{spans: named, color: spanColor(names, i)})
 		}
 	}
 }

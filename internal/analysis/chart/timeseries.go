@@ -100,7 +100,8 @@ func ratesPanel(data Rates) panel {
 	}}
 }
 
-// DrawBacklog draws messages under way over time. Where one of the two numbers
+// DrawBacklog draws messages under way over time. The line in the back is wide: it
+// shows beside the other where they are one. Where one of the two numbers
 // dwarfs the other each has a panel of its own.
 //
 // Errors are those of DrawPercentiles.
@@ -128,7 +129,7 @@ const (
 func backlogPanels(data Backlog) []panel {
 	window := data.Window
 	flight := series{name: "in flight (sent − acked)", points: data.Lines.InFlight, baseline: data.Baseline.InFlight, pen: pen{color: vermilion(), width: 1.5}}
-	broker := series{name: "in broker (sent − received)", points: data.Lines.InBroker, baseline: data.Baseline.InBroker, pen: pen{color: blue(), width: 1.9}}
+	broker := series{name: "in broker (sent − received)", points: data.Lines.InBroker, baseline: data.Baseline.InBroker, pen: pen{color: blue(), width: 3.6}}
 	a, b := peak(flight), peak(broker)
 	if window > farAbove*a {
 		window = 0 // it would squeeze the data; the figure has a note instead

@@ -94,7 +94,10 @@ func Run(in Input) []Check {
 		if c.Status == Warn || c.Status == Fail {
 			c.Advice = r.advice
 		}
-		if c.Status == Fail {
+		switch {
+		case c.Status != Fail:
+			c.Spoils = nil
+		case c.Spoils == nil:
 			c.Spoils = r.spoils
 		}
 		out = append(out, c)

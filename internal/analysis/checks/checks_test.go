@@ -2,6 +2,7 @@ package checks_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,46 @@ func TestHost(t *testing.T) {
 	rows = run(steady())
 	rows.sample("conn.reader_busy_ppm", 900_000)
 	verdict(t, checks.Input{Data: data(t, rows)}, "C3", checks.Fail, "readers busy 90 %")
+	spoils(t, data(t, rows), "C3", "transit", "e2e")
+}
+
+func spoils(t *testing.T, d *reduce.Data, id string, want ...string) {
+	t.Helper()
+	for _, c := range checks.Run(checks.Input{Data: d}) {
+		if c.ID == id && !slices.Equal(c.Spoils, want) {
+			t.Errorf("%s spoils %v, want %v", id, c.Spoils, want)
+		}
+	}
+}
+
+// A generator that is late spoils what its lateness is a large part of: not the
+// way to the receiver, and not e2e where messages take seconds to arrive.
+func TestLateGeneratorSpoils(t *testing.T) {
+	t.Parallel()
+	late := func(far int64) *synth.Log {
+		return change(func(_ int, r *synth.Row) {
+			r.Ready, r.Sent, r.Acked = r.Ready+ms, r.Sent+ms, r.Acked+ms
+			*r = r.Arrive(r.Acked + far)
+		})
+	}
+	spoils(t, data(t, run(late(0))), "C3", "response", "e2e")
+	spoils(t, data(t, run(late(sec))), "C3", "response")
+}
+
+// Attempts of messages that were sent again are in the accounting of the join: of a
+// new one beside the messages, of an old one as intended.
+func TestAccountingOfAttempts(t *testing.T) {
+	t.Parallel()
+	d := data(t, run(steady()))
+	d.Counts.Attempts = d.Counts.Intended + 3
+	d.Counts.Outcomes[reduce.Failed] += 3
+	account := reduce.Accounting{Intended: d.Counts.Intended, Attempts: d.Counts.Attempts, Received: d.Counts.Received, Lost: d.Counts.Lost, Duplicate: d.Counts.Duplicate}
+	d.Accounted = &account
+	verdict(t, checks.Input{Data: d}, "C1", checks.OK, "every message accounted for")
+	account.Intended, account.Attempts = d.Counts.Attempts, 0
+	verdict(t, checks.Input{Data: d}, "C1", checks.OK, "every message accounted for")
+	account.Intended, account.Attempts = d.Counts.Intended, d.Counts.Attempts-1
+	verdict(t, checks.Input{Data: d}, "C1", checks.Fail, "off by 1 messages")
 }
 
 // hosts are two logs of one boot or of two.

@@ -27,6 +27,9 @@ type Observed struct {
 	Pending float64
 	// WorkShare is the share of the time in which a consumer was working.
 	WorkShare float64
+	// CommitShare is the share of the time in which a consumer waited for the ends of
+	// its transactions.
+	CommitShare float64
 	// CreditShare is the share of the sender's waiting that was for the broker's credit or session.
 	CreditShare float64
 	// SocketShare is the share of the sender's waiting that was for the socket.
@@ -73,7 +76,7 @@ const most = 0.9
 
 // Judge tells what held one side of one or more runs of the same system, by
 // the rules of the method in this order: unsettled ≥ 90 % of the credit;
-// consumer working ≥ 90 % of the time; bytes that did not leave the socket;
+// consumer working, or waiting for its commits, ≥ 90 % of the time; bytes that did not leave the socket;
 // in flight = window; and, when none of these holds in any run, rate × round
 // trip within a fifth over at least two round trips that differ twofold: a cap
 // in the broker. The first of the runs is the one that the numbers are of.
@@ -124,7 +127,9 @@ func (o Observed) direct() (Holds, string) {
 	if o.Side == Receiving {
 		switch {
 		case o.Window > 0 && o.Pending >= most*float64(o.Window):
-			return ByCredit, fmt.Sprintf("%.0f of %d messages of credit were unsettled", o.Pending, o.Window)
+			return ByCredit, o.used("of credit were unsettled")
+		case o.CommitShare >= most:
+			return ByWork, fmt.Sprintf("the consumer was waiting for the ends of its transactions %s of the time", words.Percent(min(o.CommitShare, 1)))
 		case o.WorkShare >= most:
 			return ByWork, fmt.Sprintf("the consumer was working %s of the time", words.Percent(o.WorkShare))
 		}
@@ -142,9 +147,18 @@ func (o Observed) direct() (Holds, string) {
 	case o.CwndShare >= 0.5:
 		return ByNetwork, fmt.Sprintf("in %s of the samples the congestion window of the %sing side was full", words.Percent(o.CwndShare), o.stem())
 	case o.Side == Sending && o.Window > 0 && o.Pending >= most*float64(o.Window):
-		return ByWindow, fmt.Sprintf("%.0f of %d messages of --max-pending were in flight", o.Pending, o.Window)
+		return ByWindow, o.used("of --max-pending were in flight")
 	}
 	return NotDetermined, ""
+}
+
+// used says how much of a window was used. Rate × time is a mean over the whole run: it
+// can be more than the window where messages go in lots, and the window never is.
+func (o Observed) used(of string) string {
+	if o.Pending >= float64(o.Window) {
+		return fmt.Sprintf("all %s %s", words.Messages(o.Window), of)
+	}
+	return fmt.Sprintf("%.0f of %d messages %s", o.Pending, o.Window, of)
 }
 
 func (o Observed) stem() string {

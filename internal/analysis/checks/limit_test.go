@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"amqpperf/format"
 	"amqpperf/internal/analysis/checks"
+	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/reduce/synth"
 )
 
@@ -37,7 +39,12 @@ func capped(n int, delay, limit, wire, work int64) *synth.Log {
 
 func receiving(t *testing.T, l *synth.Log) checks.Observed {
 	t.Helper()
-	for _, o := range checks.Observe(data(t, run(l)), false) {
+	return receivingOf(t, data(t, run(l)))
+}
+
+func receivingOf(t *testing.T, d *reduce.Data) checks.Observed {
+	t.Helper()
+	for _, o := range checks.Observe(d, false) {
 		if o.Side == checks.Receiving {
 			return o
 		}
@@ -95,7 +102,9 @@ func TestOtherLimits(t *testing.T) {
 		return o
 	}
 	for want, o := range map[string]checks.Observed{
-		"credit 100 of 100 messages of credit":       credit,
+		"credit all 100 messages of credit":          credit,
+		"window all 10 messages of --max-pending":    with(func(o *checks.Observed) { o.Pending = 15 }),
+		"consumer ends of its transactions 97 %":     with(func(o *checks.Observed) { o.Side, o.CommitShare, o.WorkShare = checks.Receiving, 0.97, math.NaN() }),
 		"consumer the consumer was working 100 %":    worked,
 		"window 9 of 10 messages of --max-pending":   with(func(o *checks.Observed) { o.Pending = 9 }),
 		"credit 95 % of the waiting":                 with(func(o *checks.Observed) { o.CreditShare = 0.95 }),
@@ -112,6 +121,55 @@ func TestOtherLimits(t *testing.T) {
 			if !strings.Contains(text, part) {
 				t.Errorf("%q, want %q", text, want)
 				break
+			}
+		}
+	}
+}
+
+// In transactions a message is settled when the answer to the commit comes: that way
+// is not part of what the broker waits for.
+func TestCommitsHoldNoCredit(t *testing.T) {
+	t.Parallel()
+	const n, took = 100, 20 * ms
+	log := func() *tables { return run(capped(2_000, 5*ms, 64<<20, 1094, ms)) }
+	commits := make([]int64, n)
+	for i := range commits {
+		commits[i] = took
+	}
+	ours, theirs := log(), log()
+	ours.sample("tool.gomaxprocs_count", 2, 2)
+	ours.sample("tx.commit_ns", commits...)
+	theirs.sample("tx.commit_ns", commits...) // the sender's
+	theirs.sample("tool.gomaxprocs_count", 2, 2)
+	d := data(t, ours)
+	with, without := receivingOf(t, d), receivingOf(t, data(t, theirs))
+	if !math.IsNaN(without.CommitShare) {
+		t.Errorf("%g of the time in the commits of another", without.CommitShare)
+	}
+	if want := n * float64(took) / float64(d.Path.WorkSpan); !(math.Abs(with.CommitShare/want-1) < 1e-9) {
+		t.Errorf("%g of the time in commits, want %g", with.CommitShare, want)
+	}
+	held := max(0, d.Path.Held-float64(took))
+	if want := with.Rate * (float64(with.RTT) + held) / 1e9; !(math.Abs(with.Pending/want-1) < 1e-9) || with.Pending >= without.Pending {
+		t.Errorf("%g unsettled, want %g, and at most %g", with.Pending, want, without.Pending)
+	}
+}
+
+// A sender that waited for a lost connection was not held by its limits.
+func TestOutageIsNoLimit(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[string]checks.Holds{format.WaitConnection: checks.ByNothing, format.WaitCredit: checks.ByCredit} {
+		rows := change(func(i int, r *synth.Row) {
+			if i%10 == 0 {
+				r.Sent, r.Acked, r.Wait = r.Sent+5*ms, r.Acked+5*ms, wait
+			}
+		})
+		for _, o := range checks.Observe(data(t, run(rows)), false) {
+			if o.Side != checks.Sending {
+				continue
+			}
+			if got := checks.Judge([]checks.Observed{o}); got.Held != want {
+				t.Errorf("waiting for %s: %+v", wait, got)
 			}
 		}
 	}

@@ -25,7 +25,11 @@ func completeness(in *Input, c *Check) {
 	}
 	off := math.Abs(float64(sum - n.Attempts))
 	if a := in.Data.Accounted; a != nil {
-		off += math.Abs(float64(a.Intended-n.Attempts)) + math.Abs(float64(a.Received-n.Received)) +
+		messages, attempts := n.Intended, a.Attempts
+		if attempts == 0 { // an older log, whose accounting counts every attempt as intended
+			messages, attempts = n.Attempts, n.Attempts
+		}
+		off += math.Abs(float64(a.Intended-messages)) + math.Abs(float64(attempts-n.Attempts)) + math.Abs(float64(a.Received-n.Received)) +
 			math.Abs(float64(a.Lost-n.Lost)) + math.Abs(float64(a.Duplicate-n.Duplicate))
 	}
 	if off > 0 {
@@ -102,6 +106,7 @@ func lag(in *Input, c *Check) {
 		beyond := func(v, share float64) bool { return v > share*float64(q.Observed)+lagFloor }
 		if beyond(width, 0.1) && beyond(float64(late), 0.1) {
 			c.atLeast(Fail)
+			c.Spoils = lateIn(d)
 		} else if beyond(width, 0.02) {
 			c.atLeast(Warn)
 		}
@@ -126,6 +131,20 @@ func lag(in *Input, c *Check) {
 	reader(in, c)
 }
 
+// lateIn returns the numbers that a late generator is a large part of: the
+// response, and e2e unless the way to the receiver took so much longer that the
+// lateness is none. Transit begins when the message is sent.
+func lateIn(d *reduce.Data) []string {
+	spoilt := []string{reduce.Response.String()}
+	for _, q := range d.Metrics[reduce.E2E].Quantiles {
+		late, _, _ := d.Metrics[reduce.Lag].Approx(q.Percentile)
+		if q.N > 0 && q.Status != stats.Infinite && float64(late) > 0.1*float64(q.Observed)+lagFloor {
+			return append(spoilt, reduce.E2E.String())
+		}
+	}
+	return spoilt
+}
+
 func lagQuantiles(d *reduce.Data) string {
 	m := d.Metrics[reduce.Lag]
 	text := ""
@@ -148,6 +167,11 @@ func reader(in *Input, c *Check) {
 	c.Text += fmt.Sprintf("; readers busy %s of the time", words.Percent(busy))
 	switch {
 	case busy > 0.85:
+		if c.Status != Fail {
+			c.Spoils = []string{reduce.Transit.String(), reduce.E2E.String()}
+		} else {
+			c.Spoils = nil // all that the check can spoil
+		}
 		c.atLeast(Fail)
 	case busy > 0.6:
 		c.atLeast(Warn)

@@ -24,6 +24,17 @@ func Observe(d *reduce.Data, overloaded bool) []Observed {
 	return out
 }
 
+// endings returns how many transactions the receiving side ended, and how long it
+// waited for the answers in all, ns.
+func endings(d *reduce.Data) (n, sum float64) {
+	for _, what := range []string{"tx.commit_ns", "tx.rollback_ns"} {
+		for _, s := range ofSide(d, d.Side.Samples[what], false) {
+			n, sum = n+1, sum+float64(s.Value)
+		}
+	}
+	return n, sum
+}
+
 // leastWaiting is the share of messages that must have waited for window, credit,
 // session, socket or connection for it to have held a run that kept up.
 const leastWaiting = 0.05
@@ -44,7 +55,8 @@ func observeSender(d *reduce.Data, overloaded bool) Observed {
 	o.CreditShare, o.SocketShare = math.NaN(), math.NaN()
 	var all float64
 	for w, v := range d.Waits {
-		if reduce.Wait(w) != reduce.WaitNone {
+		// A lost connection is an outage, and no limit of the rate.
+		if reduce.Wait(w) != reduce.WaitNone && reduce.Wait(w) != reduce.WaitConnection {
 			all += float64(v)
 		}
 	}
@@ -70,10 +82,18 @@ func observeReceiver(d *reduce.Data) Observed {
 		o.Size = d.Size.Mean()
 	}
 	o.RTT, o.RTTFrom = roundTrip(d, false)
+	commits, inCommits := endings(d)
+	o.CommitShare = math.NaN()
+	if commits > 0 && d.Path.WorkSpan > 0 {
+		o.CommitShare = inCommits / float64(d.Path.WorkSpan) / n
+	}
 	if o.RTT > 0 {
 		held := d.Path.Held
 		if math.IsNaN(held) {
 			held = 0
+		}
+		if commits > 0 { // settled is when the answer to the commit came, a round trip after the broker knew
+			held = max(0, held-inCommits/commits)
 		}
 		o.Pending = o.Rate * (float64(o.RTT) + held) / 1e9
 	}

@@ -76,7 +76,7 @@ func numbers() []string { return []string{"n", "infinite", "negative"} }
 // CountNames returns the names of counts, as in the JSON report.
 func CountNames() []string {
 	return []string{"intended", "attempts", "sent", "acked", "accepted", "rejected", "released", "modified", "presettled", "unsettled", "failed",
-		"unsent", "received", "lost", "unknown", "duplicate", "reordered", "redelivered", "foreign", "resent", "unlogged"}
+		"unsent", "received", "lost", "unknown", "duplicate", "reordered", "redelivered", "foreign", "resent", "resolved", "unlogged"}
 }
 
 // RateNames returns the names of rates.

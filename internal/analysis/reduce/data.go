@@ -74,6 +74,7 @@ type Counts struct {
 	Received  int64
 	Lost      int64
 	Unknown   int64 // unsettled or failed, without arrival
+	Resolved  int64 // of these, attempts of messages that arrived by another attempt
 	Duplicate int64
 	Reordered int64
 	// Redelivered counts arrivals, of any copy, that the broker had delivered before.

@@ -126,6 +126,8 @@ func (f *firstPass) distribution(v *view) {
 	}, func(i int) {
 		if f.win.selects(v.Intended[i]) {
 			f.distribute(v, i)
+		} else if v.Attempt[i] > 0 || v.outcome(i) != Accepted || !has(v.Received[i]) {
+			f.leaveOut(v, i)
 		}
 	})
 }
@@ -142,6 +144,18 @@ func (f *firstPass) distribute(v *view, i int) {
 	each(s.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
 	if s.pending != 0 {
 		f.again.first(v, i, s.pending)
+	}
+}
+
+// leaveOut takes what the counts of the whole run need of a row that is not selected.
+func (f *firstPass) leaveOut(v *view, i int) {
+	if v.Attempt[i] > 0 {
+		f.again.later(v, i)
+		return
+	}
+	f.measure(v, i, &f.s)
+	if f.s.pending != 0 {
+		f.again.first(v, i, f.s.pending)
 	}
 }
 
@@ -296,12 +310,13 @@ func (f *firstPass) finish() {
 		f.dists[E2E].AddInfinite(-f.dists[E2E].Infinite())
 		d.Integrity.NoneExpected = 0
 	}
-	f.again.settle(func(was uint16, now *values) {
+	f.again.sort()
+	f.again.settle(f.win, func(was uint16, now *values) {
 		each(was, func(m Metric) { f.dists[m].AddInfinite(-1) })
 		each(now.finite, func(m Metric) { f.dists[m].Add(now.v[m]) })
 		each(now.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })
 	})
-	f.counts.Resent = f.again.messages()
+	f.counts.Resent, f.counts.Resolved = f.again.messages(), f.again.resolved()
 	if f.counts.Resent > 0 { // a later attempt may have got the answer
 		d.Integrity.Unfinished = f.dists[Response].Infinite()
 	}

@@ -25,10 +25,17 @@ type answer struct {
 	intended    int64
 	acked, sent int64 // of the first positive acknowledgement; format.Null: none
 	unanswered  bool  // a later attempt got no answer
+	written     int64 // later attempts that were sent and got no answer
 }
 
-// arrival is the first arrival of a later attempt.
-type arrival struct{ intended, sent, received, started, settled int64 }
+// arrival is the first arrival of a later attempt, and how many later attempts
+// did not arrive.
+type arrival struct {
+	intended, sent, received, started, settled int64 // received is format.Null without one
+
+	missing, doubtful int64 // attempts without arrival; of these, of unknown fate
+	missed            int64 // when the last of these was sent
+}
 
 // resent collects the later attempts of messages. A message counts at its first
 // attempt; what that row contributes is replaced by what is found here. Since
@@ -41,6 +48,8 @@ type resent struct {
 	unanswered stretches[producer] // first attempts counted as infinite
 	refused    stretches[producer] // first attempts not counted
 	unarrived  stretches[route]    // first attempts counted as infinite e2e
+	doubtful   stretches[route]    // of these, those of unknown fate
+	arrived    stretches[route]    // first attempts without an answer that arrived
 }
 
 // route is a producer and a subscription.
@@ -52,7 +61,8 @@ type route struct {
 func newResent() *resent {
 	return &resent{
 		answers: map[message]answer{}, arrivals: map[copyOf]arrival{},
-		unanswered: stretches[producer]{}, refused: stretches[producer]{}, unarrived: stretches[route]{},
+		unanswered: stretches[producer]{}, refused: stretches[producer]{},
+		unarrived: stretches[route]{}, doubtful: stretches[route]{}, arrived: stretches[route]{},
 	}
 }
 
@@ -73,16 +83,38 @@ func (r *resent) later(v *view, i int) {
 			}
 		case out.unanswered(), out == Unsent:
 			a.unanswered = true
+			if has(v.Sent[i]) {
+				a.written++
+			}
 		}
 		r.answers[key] = a
 	}
-	if v.Copy[i] == 0 && has(v.Received[i]) {
-		place := copyOf{key, v.subscription(i)}
-		a, known := r.arrivals[place]
-		if !known || v.Received[i] < a.received {
-			r.arrivals[place] = arrival{v.Intended[i], v.Sent[i], v.Received[i], v.Started[i], v.Settled[i]}
+	if v.Copy[i] == 0 {
+		r.laterArrival(v, i, copyOf{key, v.subscription(i)})
+	}
+}
+
+func (r *resent) laterArrival(v *view, i int, place copyOf) {
+	fate := v.missing(i)
+	if !has(v.Received[i]) && fate == fateNone {
+		return
+	}
+	a, known := r.arrivals[place]
+	if !known {
+		a = arrival{received: format.Null, missed: format.Null}
+	}
+	switch {
+	case has(v.Received[i]):
+		if !has(a.received) || v.Received[i] < a.received {
+			a.intended, a.sent, a.received, a.started, a.settled = v.Intended[i], v.Sent[i], v.Received[i], v.Started[i], v.Settled[i]
+		}
+	case has(v.Sent[i]):
+		a.missing, a.missed = a.missing+1, max(a.missed, v.Sent[i])
+		if fate == fateUnknown {
+			a.doubtful++
 		}
 	}
+	r.arrivals[place] = a
 }
 
 // first remembers a first attempt that later ones may replace.
@@ -94,8 +126,15 @@ func (r *resent) first(v *view, i int, p pending) {
 	if p&pendingYes != 0 {
 		r.refused.add(key.producer, key.seq)
 	}
+	way := route{key.producer, v.subscription(i)}
+	if p&pendingAck != 0 && v.Copy[i] == 0 && has(v.Received[i]) {
+		r.arrived.add(way, key.seq)
+	}
 	if p&pendingArrival != 0 {
-		r.unarrived.add(route{key.producer, v.subscription(i)}, key.seq)
+		r.unarrived.add(way, key.seq)
+		if v.missing(i) == fateUnknown {
+			r.doubtful.add(way, key.seq)
+		}
 	}
 }
 
@@ -111,7 +150,7 @@ func (r *resent) replace(v *view, i int, s *values) {
 		}
 	}
 	if s.pending&pendingArrival != 0 {
-		if a, ok := r.arrivals[copyOf{key, v.subscription(i)}]; ok {
+		if a := r.arrivals[copyOf{key, v.subscription(i)}]; a.came() {
 			a.replace(s)
 		}
 	}
@@ -128,6 +167,9 @@ func (a answer) replace(s *values) {
 	}
 }
 
+// came reports whether a later attempt arrived; false of the zero value.
+func (a arrival) came() bool { return a.received != 0 && has(a.received) }
+
 func (a arrival) replace(s *values) {
 	s.infinite &^= 1<<Transit | 1<<E2E
 	s.set(Transit, a.received, a.sent)
@@ -137,15 +179,23 @@ func (a arrival) replace(s *values) {
 	s.set(Handled, a.started, a.intended)
 }
 
-// settle corrects the first pass for all messages that were re-sent: it calls
-// change with what was counted for the first attempt and what counts instead.
-func (r *resent) settle(change func(was uint16, now *values)) {
+// sort makes the sets usable, after the last row.
+func (r *resent) sort() {
 	r.unanswered.sort()
 	r.refused.sort()
 	r.unarrived.sort()
+	r.doubtful.sort()
+	r.arrived.sort()
+}
+
+// settle corrects the first pass for the messages of a window that were re-sent: it
+// calls change with what was counted for the first attempt and what counts instead.
+func (r *resent) settle(win window, change func(was uint16, now *values)) {
 	for key, a := range r.answers {
 		var now values
 		switch {
+		case !win.selects(a.intended):
+			continue
 		case r.unanswered.has(key.producer, key.seq):
 			now.infinite = 1<<Service | 1<<Response
 		case !r.refused.has(key.producer, key.seq):
@@ -156,7 +206,7 @@ func (r *resent) settle(change func(was uint16, now *values)) {
 		change(was, &now)
 	}
 	for key, a := range r.arrivals {
-		if !r.unarrived.has(route{key.producer, key.subscription}, key.seq) {
+		if !a.came() || !win.selects(a.intended) || !r.unarrived.has(route{key.producer, key.subscription}, key.seq) {
 			continue
 		}
 		now := values{infinite: 1<<Transit | 1<<E2E}
@@ -164,6 +214,52 @@ func (r *resent) settle(change func(was uint16, now *values)) {
 		a.replace(&now)
 		change(was, &now)
 	}
+}
+
+// lapsed calls answer and arrive with what never came of attempts whose message
+// needs them no more: n attempts without an answer are no longer in flight when
+// the one that was answered was sent, n without an arrival no longer in the
+// broker when another one had arrived.
+func (r *resent) lapsed(answer, arrive func(at, n int64)) {
+	for key, a := range r.answers {
+		n := a.written
+		if r.unanswered.has(key.producer, key.seq) {
+			n++
+		}
+		if n > 0 && has(a.acked) {
+			answer(a.sent, n)
+		}
+	}
+	for key, a := range r.arrivals {
+		way := route{key.producer, key.subscription}
+		switch {
+		case a.came():
+			n := a.missing
+			if r.unarrived.has(way, key.seq) {
+				n++
+			}
+			if n > 0 {
+				arrive(a.received, n)
+			}
+		case a.missing > 0 && r.arrived.has(way, key.seq):
+			arrive(a.missed, a.missing)
+		}
+	}
+}
+
+// resolved returns how many attempts of unknown fate are of messages that
+// arrived by another one.
+func (r *resent) resolved() (n int64) {
+	for key, a := range r.arrivals {
+		way := route{key.producer, key.subscription}
+		if a.came() && r.doubtful.has(way, key.seq) {
+			n++
+		}
+		if a.came() || r.arrived.has(way, key.seq) {
+			n += a.doubtful
+		}
+	}
+	return n
 }
 
 // messages returns how many messages were sent again.

@@ -58,7 +58,53 @@ func TestResent(t *testing.T) {
 		equal(t, "with one to wait for", d.Integrity.Answerable, int64(4))
 		equal(t, "bodies", d.Size.N(), int64(4))
 		equal(t, "lag", d.Metrics[reduce.Lag].N(), int64(4))
+		equal(t, "unknown attempts", d.Counts.Unknown, int64(3))
+		equal(t, "of messages that arrived by another", d.Counts.Resolved, int64(1))
+		in, at := d.Series.InFlight, d.Series.InBroker
+		equal(t, "in flight at the end: the message that never got an answer, twice", in[len(in)-1], int64(2))
+		equal(t, "in the broker at the end", at[len(at)-1], int64(2))
 	}
+}
+
+// What is counted of re-sent messages is of the whole run, what is measured of the
+// selected ones.
+func TestResentInWarmup(t *testing.T) {
+	t.Parallel()
+	at := synth.Start
+	var rows []synth.Row
+	for i := range int64(20) {
+		intended := at + i*ms
+		first := synth.Message(i, intended, ms).Unanswered(format.Failed)
+		first.RecvOutcome = format.Unknown
+		again := synth.Message(i, intended, ms)
+		again.Attempt, again.Sent, again.Acked = 1, intended+30*ms, intended+32*ms
+		rows = append(rows, first, again.Arrive(intended+31*ms))
+	}
+	warmup := 10 * time.Millisecond
+	d := run(t, &synth.Log{Rows: rows}, reduce.Options{Warmup: &warmup})
+	equal(t, "re-sent", d.Counts.Resent, int64(20))
+	equal(t, "resolved", d.Counts.Resolved, int64(20))
+	equal(t, "responses", d.Metrics[reduce.Response].N(), int64(10))
+	equal(t, "without", d.Metrics[reduce.Response].Infinite(), int64(0))
+	equal(t, "e2e", d.Metrics[reduce.E2E].Finite(), int64(10))
+	in, inBroker := d.Series.InFlight, d.Series.InBroker
+	equal(t, "in flight at the end", in[len(in)-1], int64(0))
+	equal(t, "in the broker at the end", inBroker[len(inBroker)-1], int64(0))
+}
+
+// A first attempt that arrived although its answer was lost: that the second one
+// did not come leaves nothing in the broker.
+func TestResentArrivedAtFirst(t *testing.T) {
+	t.Parallel()
+	at := synth.Start
+	first := synth.Message(0, at, ms).Unanswered(format.Failed).Arrive(at + ms)
+	again := synth.Message(0, at, ms).Unanswered(format.Failed)
+	again.Attempt, again.Sent, again.RecvOutcome = 1, at+10*ms, format.Unknown
+	other := synth.Message(1, at+ms, ms).Arrive(at + 2*ms)
+	d := run(t, &synth.Log{Rows: []synth.Row{first, again, other}}, reduce.Options{})
+	equal(t, "unknown", d.Counts.Unknown, int64(1))
+	equal(t, "resolved", d.Counts.Resolved, int64(1))
+	equal(t, "in the broker at the end", d.Series.InBroker[len(d.Series.InBroker)-1], int64(0))
 }
 
 func TestOutcomes(t *testing.T) {

@@ -52,6 +52,9 @@ func newSecondPass(r *reducer, f *firstPass) (*secondPass, error) {
 	s.several = f.severalSenders()
 	s.bracket = newBracketPass(f)
 	s.series = newSeriesPass(d, f.end, f.endRecv, int64(r.opt.Interval))
+	r.again.lapsed(
+		func(at, n int64) { s.series.lapse(countLapsed, at, n) },
+		func(at, n int64) { s.series.lapse(countGone, at, n) })
 	s.tail = newTailPass(f.dists[Response])
 	s.stalls = newStallPass(s.axis, f.dists)
 	s.stability = newStabilityPass(d, f)

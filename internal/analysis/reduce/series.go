@@ -67,6 +67,8 @@ const (
 	countDone       // acked, or sent presettled
 	countExpected   // sent, expected to be delivered
 	countDue        // intended, expected to be delivered
+	countLapsed     // attempts that are waited for no more: their message was sent again
+	countGone       // attempts that will not arrive: their message did by another one
 	numCounts
 )
 
@@ -121,6 +123,13 @@ func (p *seriesPass) count(what int, at int64) {
 		p.counts[what][i]++
 	} else {
 		p.outside++
+	}
+}
+
+// lapse counts n attempts that are not under way from an instant on.
+func (p *seriesPass) lapse(what int, at, n int64) {
+	if i, ok := p.interval(at); ok {
+		p.counts[what][i] += n
 	}
 }
 
@@ -215,15 +224,23 @@ func (p *seriesPass) finish(d *Data) {
 	}
 	d.Integrity.OutOfSeries = p.outside
 	if total(c[countAcked]) > 0 {
-		d.Series.InFlight = stats.Backlog(c[countSettleable], c[countAcked])
+		d.Series.InFlight = stats.Backlog(c[countSettleable], sums(c[countAcked], c[countLapsed]))
 	}
 	if total(c[countReceived]) > 0 && total(c[countExpected]) > 0 {
-		d.Series.InBroker = stats.Backlog(c[countExpected], c[countReceived])
+		d.Series.InBroker = stats.Backlog(c[countExpected], sums(c[countReceived], c[countGone]))
 	}
 	d.Integrity.LittleLeft = p.integral() / 1e9
 	if p.pairs.N() > 0 {
 		d.Integrity.LittleRight = p.pairs.Mean() * float64(p.pairs.N()) / 1e9
 	}
+}
+
+func sums(a, b []int64) []int64 {
+	out := slices.Clone(a)
+	for i, n := range b {
+		out[i] += n
+	}
+	return out
 }
 
 func total(counts []int64) (sum int64) {

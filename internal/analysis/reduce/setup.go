@@ -31,7 +31,8 @@ type Setup struct {
 	Credit int64
 	// Part says that the rows are a selection of those of the run.
 	Part bool
-	// Logs are the logs that went in, in no particular order.
+	// Logs are the logs that went in: send logs first, then receive logs, each by
+	// host and by when their clocks were anchored.
 	Logs []Source
 	// Incomplete names the inputs whose recorder did not end cleanly.
 	Incomplete []string
@@ -59,6 +60,7 @@ type Verdict struct {
 // Accounting is what is used of the accounting of a merged log.
 type Accounting struct {
 	Intended  int64    `json:"intended"`
+	Attempts  int64    `json:"attempts"` // 0 in logs of a time when Intended counted them
 	Received  int64    `json:"received"`
 	Lost      int64    `json:"lost"`
 	Duplicate int64    `json:"duplicate"`
@@ -166,6 +168,7 @@ func setup(meta format.Meta) (s Setup, warnings []string) {
 	for _, values := range s.Labels {
 		slices.Sort(values)
 	}
+	slices.SortStableFunc(s.Logs, Source.compare)
 	slices.Sort(names)
 	s.Name = strings.Join(names, "+")
 	warnings = append(warnings, s.account(meta)...)

@@ -1,13 +1,16 @@
 package reduce
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"amqpperf/format"
+	"amqpperf/timestamp"
 )
 
 // Tabler is what Rows may also be: it has the side tables event/1, sample/1 and
@@ -67,6 +70,9 @@ type ClockState struct {
 // Source is the metadata of one log that went into the run.
 type Source struct {
 	Schema, Tool, Run, Host, BootID, Stop string
+	// Anchor is when the process set its clock by the host's wall clock, and what the
+	// host's monotonic clock said then; zero if the log does not tell.
+	Anchor timestamp.Anchor
 	// Share is this process's part of a schedule divided over several, I of H; 0 of 0 if not.
 	ShareIndex, ShareCount int64
 	// Load is what shapes the load: equal on senders that run one schedule.
@@ -85,8 +91,21 @@ func sourceOf(m format.Meta) (s Source, err error) {
 		s.Load = c.load()
 		s.ShareIndex, s.ShareCount = c.share()
 	}
-	s.Calibration, err = m.Calibration()
-	return s, err
+	s.Anchor, _, err = m.Anchor()
+	var calibrated error
+	s.Calibration, calibrated = m.Calibration()
+	return s, errors.Join(err, calibrated)
+}
+
+// compare orders logs: of senders first, then of receivers, by host and start.
+func (s Source) compare(t Source) int {
+	rank := func(schema string) int {
+		return map[string]int{"send/1": -2, "recv/1": -1}[schema]
+	}
+	return cmp.Or(
+		cmp.Compare(rank(s.Schema), rank(t.Schema)), cmp.Compare(s.Host, t.Host),
+		cmp.Compare(s.Anchor.Wall, t.Anchor.Wall), cmp.Compare(s.Anchor.Monotonic, t.Anchor.Monotonic),
+		cmp.Compare(s.Tool, t.Tool), cmp.Compare(s.Load, t.Load))
 }
 
 // load is the part of a configuration that shapes the load of a schedule.

@@ -90,7 +90,7 @@ func (b *builder) counts() {
 		Presettled: o[reduce.Presettled], Unsettled: o[reduce.Unsettled], Failed: o[reduce.Failed], Unsent: o[reduce.Unsent],
 		Received: c.Received, Lost: c.Lost, Unknown: c.Unknown, Duplicate: c.Duplicate,
 		Reordered: c.Reordered, Redelivered: c.Redelivered, Foreign: c.Foreign,
-		Resent: c.Resent, Unlogged: o[reduce.Unlogged],
+		Resent: c.Resent, Resolved: c.Resolved, Unlogged: o[reduce.Unlogged],
 	}
 }
 

@@ -29,12 +29,18 @@ func (b *builder) findings() {
 	b.findOverload()
 	b.findUnanswered()
 	b.findMissing()
+	stalls, heavy := b.fewStalls()
+	if heavy {
+		b.say("%s", stalls)
+	}
 	if b.r.Loop == Closed {
 		b.findClosed()
 	} else {
 		b.findWaiting()
 	}
-	b.findStalls()
+	if stalls != "" && !heavy {
+		b.say("%s", stalls)
+	}
 	b.findClock()
 	b.findQueue()
 	b.findResolution()
@@ -247,11 +253,17 @@ func (b *builder) findTail() {
 	b.say("%s of the time of the %s above p99 of response (%s) is %s", percent(parts[0].share), messages(t.N), units.Latency(t.Above), parts[0].what)
 }
 
-// findStalls names the few episodes that the far tail comes from.
-func (b *builder) findStalls() {
+// heavyShare is the share of the messages from which on the few episodes of the far
+// tail are what is to be said of a run before all else: p99 is theirs too.
+const heavyShare = 0.01
+
+// fewStalls names the few episodes that the far tail comes from, "" if there are
+// none or they are many, and reports whether they hit so many messages that this
+// goes first. What waited before it was sent is better told by its cause.
+func (b *builder) fewStalls() (text string, heavy bool) {
 	stalls := b.r.RealStalls()
 	if len(stalls) == 0 || b.r.Overload != nil {
-		return
+		return "", false
 	}
 	slices.SortStableFunc(stalls, func(x, y Stall) int {
 		switch {
@@ -262,12 +274,13 @@ func (b *builder) findStalls() {
 		}
 		return 0
 	})
-	share := 0.0
+	share, hit := 0.0, int64(0)
 	for i, s := range stalls {
 		if i == 3 {
-			return
+			break
 		}
 		share += s.ShareOfTop
+		hit += s.Messages
 		if share < 0.8 {
 			continue
 		}
@@ -280,9 +293,16 @@ func (b *builder) findStalls() {
 		if first.Length == 0 { // of one instant
 			largest = fmt.Sprintf("%s at %.3f s", messages(first.Messages), float64(first.Start)/1e9)
 		}
-		b.say("p99.9 is determined by %s: the largest is %s, carried by the %s", events, largest, first.CarriedBy)
-		return
+		heavy = float64(hit) >= heavyShare*float64(b.d.Window.N) && !b.waited()
+		return fmt.Sprintf("p99.9 is determined by %s: the largest is %s, carried by the %s", events, largest, first.CarriedBy), heavy
 	}
+	return "", false
+}
+
+// waited reports whether most of the time of the tail passed before messages were sent.
+func (b *builder) waited() bool {
+	t := b.r.Tail
+	return t != nil && t.N > 0 && t.Service < t.Response/2
 }
 
 func (b *builder) findClock() {

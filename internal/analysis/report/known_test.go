@@ -62,8 +62,25 @@ func TestStallThroughTheWindow(t *testing.T) {
 	}
 	r = reportOf(t, stalled(1000))
 	says(t, r, "100 % of the time of the 112 messages above p99 of response (200us) is service")
+	if r.Finding() == "" || strings.Contains(r.Finding(), "determined by") { // 112 of 28,000 messages
+		t.Errorf("%q stands in titles", r.Finding())
+	}
 	if len(r.Stalls) != 1 || r.Stalls[0].CarriedBy != reduce.ByBroker {
 		t.Errorf("stalls %+v", r.Stalls)
+	}
+}
+
+// An episode that hit a hundredth of the messages or more is what titles say, unless
+// they waited in the sender: then it is what for.
+func TestHeavyStallIsTheTitle(t *testing.T) {
+	t.Parallel()
+	q := synth.Queue{N: 4000, Interval: 1e6, Service: ms / 2, StallAt: 2000 * ms, StallFor: 400 * ms, Serial: true}
+	if got := reportOf(t, q.Run()).Finding(); !strings.HasPrefix(got, "p99.9 is determined by one event") || !strings.HasSuffix(got, "carried by the broker") {
+		t.Errorf("%q", got)
+	}
+	q.Window = 1
+	if got := reportOf(t, q.Run()).Finding(); !strings.Contains(got, "messages waited for the window") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -68,8 +68,8 @@ const (
 	Closed       Loop = "closed"
 )
 
-// Counts are over the whole run, see reduce.Counts: a message is intended once,
-// sent, acked and outcomes are of its attempts.
+// Counts are over the whole run, see reduce.Counts: a message is intended once;
+// sent, acked, outcomes, lost and unknown are of its attempts.
 type Counts struct {
 	Intended    int64 `json:"intended"`
 	Attempts    int64 `json:"attempts"`
@@ -91,6 +91,7 @@ type Counts struct {
 	Redelivered int64 `json:"redelivered"`
 	Foreign     int64 `json:"foreign"`
 	Resent      int64 `json:"resent"`
+	Resolved    int64 `json:"resolved"` // of the unknown, attempts of messages that arrived by another attempt
 	Unlogged    int64 `json:"unlogged"` // arrived, but in no send log
 }
 

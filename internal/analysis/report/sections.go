@@ -98,8 +98,15 @@ func (r *Report) flow() []string {
 		c.Presettled, "presettled", c.Unsettled, "unsettled", c.Failed, "failed", c.Unsent, "unsent", c.Resent, "re-sent"); s != "" {
 		sent += ": " + s
 	}
+	unknown := count(c.Unknown)
+	switch {
+	case c.Resolved > 0 && c.Resolved == c.Unknown:
+		unknown += " (their messages arrived by another attempt)"
+	case c.Resolved > 0:
+		unknown += fmt.Sprintf(" (the messages of %s arrived by another attempt)", count(c.Resolved))
+	}
 	received := fmt.Sprintf("received %s, lost %s, unknown %s, duplicate %s, reordered %s, redelivered %s",
-		count(c.Received), count(c.Lost), count(c.Unknown), count(c.Duplicate), count(c.Reordered), count(c.Redelivered))
+		count(c.Received), count(c.Lost), unknown, count(c.Duplicate), count(c.Reordered), count(c.Redelivered))
 	if s := some(c.Foreign, "foreign", c.Unlogged, "in no send log"); s != "" {
 		received += ", " + s
 	}

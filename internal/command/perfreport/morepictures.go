@@ -12,6 +12,7 @@ import (
 	"amqpperf/internal/analysis/compare"
 	"amqpperf/internal/analysis/reduce"
 	"amqpperf/internal/analysis/stats"
+	"amqpperf/internal/units"
 )
 
 // middle returns the middle of the i-th interval, in seconds since the start.
@@ -163,54 +164,15 @@ func cpuPoints(d *reduce.Data, samples []reduce.Sample) []chart.Point {
 	return out
 }
 
-// clocks are the exchanges with other processes and the bound that came of them.
-func clocks(m *made) chart.Clocks {
-	d := m.data
-	c := chart.Clocks{Caption: caption(m, "C14", "C15", "C16", "C17")}
-	c.Finding = m.report.ClockFinding()
-	type pair struct {
-		process int
-		peer    string
-	}
-	all := map[pair][]chart.OffsetLimit{}
-	var order []pair
-	first := map[pair]float64{}
-	for _, p := range d.Side.Probes {
-		x, ok := sampleSeconds(d, p.At)
-		if !ok {
-			continue
-		}
-		who := pair{p.Process, p.Peer}
-		if all[who] == nil {
-			order = append(order, who)
-			first[who] = (float64(p.Low) + float64(p.High)) / 2
-		}
-		all[who] = append(all[who], chart.OffsetLimit{Seconds: x, Low: float64(p.Low) - first[who], High: float64(p.High) - first[who]})
-	}
-	for i, who := range order {
-		limits := all[who]
-		slices.SortStableFunc(limits, func(a, b chart.OffsetLimit) int { return int(math.Copysign(1, a.Seconds-b.Seconds)) })
-		c.Pairs = append(c.Pairs, chart.ClockPair{Name: fmt.Sprintf("process %d to peer %d", who.process+1, i+1), Limits: limits})
-	}
-	if len(order) > 0 {
-		c.Notes = append(c.Notes, "band: between what an exchange leaves possible by causality; the line is its middle; each since the pair's first exchange")
-	}
-	for i, b := range d.Series.Bound {
-		v := float64(b)
-		if b < 0 {
-			v = math.NaN()
-		}
-		c.Bound = append(c.Bound, chart.Point{Seconds: middle(&d.Series, i), Value: v})
-	}
-	return c
-}
-
 // shift is the change of every quantile of the headline metric.
 func shift(m *made, r *compare.Result) chart.Shift {
 	metric, _ := latencyOf(m)
 	s := chart.Shift{Caption: caption(m, m.report.Spoiled(metric)...), Metric: metric}
 	s.Finding = r.Verdict
 	s.Name = r.New + " against " + r.Base
+	if r.Within == nil { // of many runs, and not of the first
+		s.Labels, s.Start = nil, time.Time{}
+	}
 	limit := func(v *float64) float64 {
 		if v == nil {
 			return math.NaN()
@@ -260,14 +222,62 @@ func percentileOf(name, metric string) (p stats.Percentile, ok bool) {
 func multiples(groups []*made, names []string, by string) chart.Multiples {
 	first := groups[0]
 	metric, _ := latencyOf(first)
-	m := chart.Multiples{Caption: caption(first, "C1", "C2"), Metric: metric, By: by}
-	m.Finding = ""
+	m := chart.Multiples{Caption: caption(first), Metric: metric, By: by}
+	m.Finding, m.Stamps = apart(groups, names, metric), worstStamps(groups, append([]string{"C1", "C2", "C7", "C23"}, first.report.Spoiled(metric)...))
 	for i, g := range groups {
 		_, in := latencyOf(g)
 		m.Parts = append(m.Parts, chart.Part{Name: names[i], Detail: rate(mainRate(g)), Lines: latencyLines(g.data, in)})
 	}
 	m.Notes = append(m.Notes, intervalNote(first.data))
 	return m
+}
+
+// apart says how far the groups are from one another; "" when it cannot.
+func apart(groups []*made, names []string, metric string) string {
+	lo, hi := -1, -1
+	var values []int64
+	for i, g := range groups {
+		q, ok := g.report.Metrics.Get(metric).Quantile("50")
+		if !ok || q.Value == nil {
+			return ""
+		}
+		values = append(values, *q.Value)
+		if lo < 0 || values[i] < values[lo] {
+			lo = i
+		}
+		if hi < 0 || values[i] > values[hi] {
+			hi = i
+		}
+	}
+	if lo == hi {
+		return ""
+	}
+	return fmt.Sprintf("%s p50 from %s (%s) to %s (%s)", metric, units.Latency(values[lo]), names[lo], units.Latency(values[hi]), names[hi])
+}
+
+// worstStamps are the stamps of all groups: a check has the worst verdict that
+// one of them has.
+func worstStamps(groups []*made, checks []string) []chart.Stamp {
+	var out []chart.Stamp
+	for _, g := range groups {
+		for _, s := range caption(g, checks...).Stamps {
+			i := slices.IndexFunc(out, func(o chart.Stamp) bool { return o.Text == s.Text })
+			if i < 0 {
+				out = append(out, s)
+			} else if s.Level == chart.Fail {
+				out[i].Level = chart.Fail
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b chart.Stamp) int {
+		if (a.Level == chart.Fail) == (b.Level == chart.Fail) {
+			return strings.Compare(a.Text, b.Text)
+		} else if a.Level == chart.Fail {
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), mostStamps)]
 }
 
 // mainRate is what of the rates the group has.

@@ -297,7 +297,7 @@ func disturbances(m *made) []chart.Span {
 func spans(m *made) []chart.Span {
 	var out []chart.Span
 	if w := m.report.Warmup.Seconds; w > 0 {
-		out = append(out, chart.Span{Name: "warm-up", From: 0, To: w})
+		out = append(out, chart.Span{Name: chart.Warmup, From: 0, To: w})
 	}
 	stalls := m.report.RealStalls()
 	for i, s := range stalls {

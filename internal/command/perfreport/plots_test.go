@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -123,6 +124,25 @@ func TestOnePlot(t *testing.T) {
 	r = perfReport(t, "", "-q", "--by", "destination", "--plot", "multiples=-", log)
 	if c := pngOf(t, r.stdout); r.code != cli.ExitOK || c.Width != 1600 {
 		t.Errorf("%d, %v, %s", r.code, c, r.stderr)
+	}
+}
+
+// Small pictures say how far the groups are apart, and have the stamps of all of them.
+func TestMultiplesCaption(t *testing.T) {
+	t.Parallel()
+	l := stall()
+	for i := range l.Rows {
+		if r := &l.Rows[i]; i%2 == 1 {
+			r.Destination, r.Acked = "queue://other", r.Acked+3*ms
+		}
+	}
+	svg := filepath.Join(t.TempDir(), "m.svg")
+	if r := perfReport(t, "", "-q", "--by", "destination", "--plot", "multiples="+svg, parquet(t, "run.parquet", l)); r.code != cli.ExitOK {
+		t.Fatal(r.stderr)
+	}
+	text := read(t, svg)
+	if !regexp.MustCompile(`response p50 from [0-9.]+[mu]s \(queue://[a-z]+\) to [0-9.]+ms \(queue://other\)`).MatchString(text) {
+		t.Errorf("no finding in %s", regexp.MustCompile(`>[^<>]+</text>`).FindAllString(text, 20))
 	}
 }
 

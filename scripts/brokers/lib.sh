@@ -139,6 +139,9 @@ restart() {
 	run
 }
 
+# largest prints the process of the group that is the broker: some are started by a shell that waits for them.
+largest() { ps -eo pgid=,rss=,pid= | awk -v group="$(group)" '$1 == group && $2 >= most {most = $2; pid = $3} END {print pid}'; }
+
 # signalled SIGNAL is for the whole process group: STOP and CONT.
 signalled() {
 	running || die "not running"
@@ -162,6 +165,9 @@ pkcs12() {
 # delete_queue NAME may be redefined where there is a command for it.
 delete_queue() { die "$NAME: no command deletes a queue here"; }
 
+# more may be redefined for what only one broker can do.
+more() { die "$NAME: no $1 here"; }
+
 # stopped may be redefined to clean up what the process group does not contain.
 stopped() { :; }
 
@@ -171,7 +177,7 @@ main() {
 	tls-url) tls_url ;;
 	pid)
 		running || die "not running"
-		group
+		largest
 		;;
 	kill) killed ;;
 	pause) signalled STOP ;;
@@ -181,6 +187,7 @@ main() {
 		running || die "not running"
 		delete_queue "${2:?name of the queue}"
 		;;
-	*) die "usage: [PORT=N] [INSTANCE=NAME] [TLS=FOLDER] ${0##*/} start|stop|url|tls-url|pid|kill|restart|pause|resume|delete-queue NAME" ;;
+	"") die "usage: [PORT=N] [INSTANCE=NAME] [TLS=FOLDER] ${0##*/} start|stop|url|tls-url|pid|kill|restart|pause|resume|delete-queue NAME" ;;
+	*) more "$@" ;;
 	esac
 }

@@ -49,10 +49,25 @@ launch() {
 	exec /usr/lib/rabbitmq/bin/rabbitmq-server
 }
 
-delete_queue() {
+ctl() {
 	PORT=$(<"$PORTFILE")
 	node
-	quiet /usr/lib/rabbitmq/bin/rabbitmqctl delete_queue "$1"
+	quiet /usr/lib/rabbitmq/bin/rabbitmqctl "$@"
+}
+
+delete_queue() { ctl delete_queue "$1"; }
+
+# more: alarm-on and alarm-off say that memory is short, and that it is not; an exchange is addressed as /exchange/NAME/KEY.
+more() {
+	running || die "not running"
+	local name="rabbit_misc:r(<<\"/\">>, exchange, <<\"${2:-}\">>)"
+	case $1 in
+	alarm-on) ctl set_vm_memory_high_watermark absolute 1MB ;;
+	alarm-off) ctl set_vm_memory_high_watermark 0.4 ;;
+	make-exchange) ctl eval "rabbit_exchange:declare($name, fanout, false, false, false, [], <<\"perf\">>)." ;;
+	delete-exchange) ctl eval "rabbit_exchange:delete($name, false, <<\"perf\">>)." ;;
+	*) die "no $1 here" ;;
+	esac
 }
 
 # The Erlang port mapper is a daemon of its own; this one serves only this instance.

@@ -1,7 +1,9 @@
 package stats
 
 import (
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +25,9 @@ func anyColumns(t *rapid.T) (to, from []int64) {
 // Columns and single values give the same distribution and the same second pass.
 func TestColumnsAreValues(t *testing.T) {
 	t.Parallel()
-	ps := MustPercentiles("0,50,50.1,90,99,99.9,100")
+	lists := []string{"50", "0,50,99.9,100", "0,50,50.1,90,99,99.9,100"} // packed, packed, and too many for it
 	rapid.Check(t, func(t *rapid.T) {
+		ps := MustPercentiles(rapid.SampledFrom(lists).Draw(t, "percentiles"))
 		to, from := anyColumns(t)
 		a, b := NewDistribution(), NewDistribution()
 		for i := range to {
@@ -51,8 +54,13 @@ func TestColumnsAreValues(t *testing.T) {
 		const bins = 7
 		x, y := a.NewSelector(ps, bins), b.NewSelector(ps, bins)
 		inBin := make([]uint32, len(to))
+		run := rapid.SampledFrom([]int{1, 30, 300}).Draw(t, "run")
 		for i := range to {
-			inBin[i] = uint32(rapid.IntRange(0, bins-1).Draw(t, "bin"))
+			if i%run == 0 {
+				inBin[i] = uint32(rapid.IntRange(0, bins-1).Draw(t, "bin"))
+			} else {
+				inBin[i] = inBin[i-1]
+			}
 			x.Add(int(inBin[i]), to[i]-from[i])
 		}
 		y.AddColumns(inBin[:cut], to[:cut], from[:cut])
@@ -83,4 +91,52 @@ func TestMomentsOfEqualValues(t *testing.T) {
 			t.Fatalf("%d times %d: %+v, %+v", n, v, a, b)
 		}
 	})
+}
+
+// More rows of one bin than are counted at once, in a histogram and a register.
+func TestManyColumns(t *testing.T) {
+	t.Parallel()
+	ps := MustPercentiles("50,90,99,99.9,99.99")
+	rng := rand.New(rand.NewPCG(3, 4))
+	to, from, sorted := make([]int64, 20_000), make([]int64, 20_000), make([]int64, 20_000)
+	for i := range to {
+		from[i] = rng.Int64N(1 << 60)
+		sorted[i] = 200_000 + int64(rng.ExpFloat64()*3e6)
+		to[i] = from[i] + sorted[i]
+	}
+	slices.Sort(sorted)
+	d := NewDistribution()
+	d.AddDifferences(to, from)
+	s := d.NewSelector(ps, 2)
+	s.AddColumns(make([]uint32, len(to)), to, from)
+	qs, err := s.Quantiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range qs {
+		rank := ps[i].Rank(int64(len(to)))
+		if q.Observed != sorted[rank-1] || q.Exceed != int64(len(to))-rank {
+			t.Errorf("%v: %d, %d above, want %d, %d", ps[i], q.Observed, q.Exceed, sorted[rank-1], int64(len(to))-rank)
+		}
+	}
+	s = d.NewSelector(ps, 1)
+	s.AddColumns(make([]uint32, len(to)-1), to[1:], from[1:])
+	if _, err := s.Quantiles(); err == nil {
+		t.Error("a row less is not noticed")
+	}
+}
+
+func TestHistogramBeyond32Bits(t *testing.T) {
+	t.Parallel()
+	h := NewHistogram(DefaultPrecision)
+	to, from := []int64{7, 5_000_000, 7}, []int64{0, 0, 10}
+	h.AddN(7, 1<<33)
+	h.AddDifferences(to, from)
+	h.AddN(-3, 1<<32-2)
+	h.AddDifferences(to, from)
+	h.AddN(-9, 1)
+	want := []Bucket{{-9, -9, 1, 0}, {-3, -3, 1 << 32, 1}, {7, 7, 1<<33 + 2, 1<<32 + 1}, {4997120, 5001215, 2, 3<<32 + 3}}
+	if got := slices.Collect(h.Buckets); !slices.Equal(got, want) || h.N() != 3<<32+5 || h.Negative() != 1<<32+1 {
+		t.Errorf("%+v, %d values, %d negative", got, h.N(), h.Negative())
+	}
 }

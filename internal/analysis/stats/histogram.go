@@ -1,6 +1,9 @@
 package stats
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // DefaultPrecision is the number of mantissa bits of what a Distribution shows: a
 // bucket is at most 1/1024 of its values wide.
@@ -15,12 +18,18 @@ const maxChunks = 64
 // is divided into 2^precision equal buckets. The buckets of negative values
 // mirror those of −v−1. All of int64 is covered and nothing is out of range.
 //
-// Memory is 8·2^precision bytes for each power of two that occurs.
+// Memory is 4·2^precision bytes for each power of two that occurs, and twice that
+// more from 2^32 values on.
 type Histogram struct {
 	precision int
-	pos, neg  [maxChunks][]int64
+	pos, neg  [maxChunks][]uint32 // small, to stay in a cache
 	n         int64
+	counted   int64 // values in pos and neg: less than 2^32
+	carried   *carried
 }
+
+// carried is what a Histogram counted before pos and neg would have overflowed.
+type carried struct{ pos, neg [maxChunks][]int64 }
 
 // NewHistogram returns an empty histogram of 1 to 16 bits of precision; other
 // arguments are clamped.
@@ -58,11 +67,68 @@ func (h *Histogram) AddN(v, n int64) {
 	chunk, index := h.place(u)
 	c := side[chunk]
 	if c == nil {
-		c = make([]int64, 1<<h.precision)
+		c = make([]uint32, 1<<h.precision)
 		side[chunk] = c
 	}
-	c[index] += n
 	h.n += n
+	for n > 0 {
+		some := min(n, math.MaxUint32)
+		h.reserve(some)
+		c[index] += uint32(some) // some fits
+		n -= some
+	}
+}
+
+// reserve makes room to count n values, at most 2^32 − 1.
+func (h *Histogram) reserve(n int64) {
+	if h.counted > math.MaxUint32-n {
+		h.carry()
+	}
+	h.counted += n
+}
+
+func (h *Histogram) carry() {
+	if h.carried == nil {
+		h.carried = &carried{}
+	}
+	carryChunks(&h.carried.pos, &h.pos)
+	carryChunks(&h.carried.neg, &h.neg)
+	h.counted = 0
+}
+
+func carryChunks(to *[maxChunks][]int64, from *[maxChunks][]uint32) {
+	for chunk, c := range from {
+		if c == nil {
+			continue
+		}
+		if to[chunk] == nil {
+			to[chunk] = make([]int64, len(c))
+		}
+		for i, n := range c {
+			to[chunk][i] += int64(n)
+		}
+		clear(c)
+	}
+}
+
+// count returns how many values are in a bucket.
+func (h *Histogram) count(negative bool, chunk, index int) int64 {
+	side := &h.pos
+	if negative {
+		side = &h.neg
+	}
+	n := int64(side[chunk][index])
+	if h.carried == nil {
+		return n
+	}
+	before := &h.carried.pos
+	if negative {
+		before = &h.carried.neg
+	}
+	if c := before[chunk]; c != nil {
+		n += c[index]
+	}
+	return n
 }
 
 // N returns the number of values.
@@ -84,19 +150,20 @@ func (h *Histogram) Buckets(yield func(Bucket) bool) {
 		return yield(b)
 	}
 	for chunk := maxChunks - 1; chunk >= 0; chunk-- {
-		c := h.neg[chunk]
-		for i := len(c) - 1; i >= 0; i-- {
-			if c[i] == 0 {
+		for i := len(h.neg[chunk]) - 1; i >= 0; i-- {
+			n := h.count(true, chunk, i)
+			if n == 0 {
 				continue
 			}
 			lo, hi := h.edges(chunk, i)
-			if !emit(int64(^hi), int64(^lo), c[i]) {
+			if !emit(int64(^hi), int64(^lo), n) {
 				return
 			}
 		}
 	}
 	for chunk, c := range h.pos {
-		for i, n := range c {
+		for i := range c {
+			n := h.count(false, chunk, i)
 			if n == 0 {
 				continue
 			}
@@ -125,35 +192,32 @@ func (h *Histogram) AtRank(rank int64) (b Bucket, ok bool) {
 // AddDifferences counts to[i] − from[i] for all i. It is Add for columns.
 func (h *Histogram) AddDifferences(to, from []int64) {
 	from = from[:len(to)]
-	precision := h.precision
+	h.reserve(int64(len(to)))
+	h.n += int64(len(to))
+	precision := uint(h.precision) & 31
+	one := uint64(1) << precision
 	for i, t := range to {
 		v := t - from[i]
-		if v < 0 {
-			h.AddN(v, 1)
+		u := uint64(v)
+		// As place has it: below 2^precision the shift is 0 and so is the chunk.
+		shift := uint(bits.Len64(u|one)) - precision - 1
+		at := u >> (shift & 63)
+		c := h.pos[(shift+uint(at>>precision))&(maxChunks-1)]
+		if v < 0 || c == nil {
 			h.n--
+			h.counted--
+			h.AddN(v, 1)
 			continue
 		}
-		u := uint64(v)
-		chunk := bits.Len64(u) - precision
-		shift := uint(chunk-1) & 63
-		if chunk <= 0 {
-			chunk, shift = 0, 0
-		}
-		c := h.pos[chunk&(maxChunks-1)]
-		if c == nil {
-			c = make([]int64, 1<<precision)
-			h.pos[chunk] = c
-		}
-		c[int(u>>shift)&(len(c)-1)]++
+		c[int(at)&(len(c)-1)]++
 	}
-	h.n += int64(len(to))
 }
 
 // Negative returns how many values are below zero.
 func (h *Histogram) Negative() (n int64) {
-	for _, c := range h.neg {
-		for _, k := range c {
-			n += k
+	for chunk, c := range h.neg {
+		for i := range c {
+			n += h.count(true, chunk, i)
 		}
 	}
 	return n

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -31,6 +32,10 @@ type Selector struct {
 
 	segments []segment
 	pos, neg [maxChunks][]uint16 // fine buckets → segments
+	// coarse has of each bucket of DefaultPrecision above zero, of which no row is
+	// kept, how many spots are below it; noted for all others. It fits a cache.
+	coarse   [maxChunks]*[1 << DefaultPrecision]uint16
+	lookedUp [packedRows]int64 // values, while rows are added
 
 	seen, infinite int64
 }
@@ -111,6 +116,14 @@ func (d *Distribution) NewSelector(ps []Percentile, bins int) *Selector {
 	return s
 }
 
+const (
+	// noted stands for a coarse bucket whose rows are looked up by their fine ones;
+	// its highest bit says so.
+	noted = math.MaxUint16
+	// untold is noted, too: no value of pass 1 is in the bucket.
+	untold = noted - 8
+)
+
 // holds reports whether the value of a rank lies in the bucket.
 func (b Bucket) holds(rank int64) bool { return rank > b.Below && rank <= b.Below+b.Count }
 
@@ -178,6 +191,36 @@ func (s *Selector) classify() {
 			side[chunk] = make([]uint16, 1<<finePrecision)
 		}
 		side[chunk][index] = uint16(len(s.segments) - 1)
+		if b.Low >= 0 {
+			s.note(uint64(b.Low), g)
+		}
+	}
+	others := new([1 << DefaultPrecision]uint16)
+	for i := range others {
+		others[i] = noted
+	}
+	for chunk, c := range s.coarse {
+		if c == nil {
+			s.coarse[chunk] = others
+		}
+	}
+}
+
+// note makes out of the segment of a fine bucket what is to be said of its coarse one.
+func (s *Selector) note(u uint64, g segment) {
+	chunk, index := s.dist.Histogram().place(u)
+	if s.coarse[chunk] == nil {
+		s.coarse[chunk] = new([1 << DefaultPrecision]uint16)
+		for i := range s.coarse[chunk] {
+			s.coarse[chunk][i] = untold
+		}
+	}
+	code := &s.coarse[chunk][index]
+	switch {
+	case *code == untold && !g.kept:
+		*code = uint16(g.above) // at most as many as percentiles
+	case *code != uint16(g.above) || g.kept:
+		*code = noted
 	}
 }
 

@@ -81,6 +81,34 @@ func TestLogs(t *testing.T) {
 	}
 }
 
+// The times of a log whose BaseTime lies before its StartTime count from BaseTime:
+// nothing is left out for being before the start.
+func TestBaseTimeBeforeStart(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(cases("jHiccup-2.0.7S.logV2.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), "#[StartTime: 1441812279.474")
+	if !ok {
+		t.Fatal("the log has another start")
+	}
+	path := filepath.Join(t.TempDir(), "base.hlog")
+	if err := os.WriteFile(path, []byte(head+"#[BaseTime: 1441812123.123 (seconds since epoch)]\n#[StartTime: 1441812279.474"+rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, path, foreign.Options{})
+	if got, want := values(r.Series[0]), [5]int64{48761, 344063, 1434451967, 1753219071, 1803550719}; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if r.Start == nil || r.Start.UnixMilli() != 1441812123250 {
+		t.Errorf("from %v", r.Start)
+	}
+	if r = read(t, path, foreign.Options{From: 40 * time.Second, To: 60 * time.Second}); r.Series[0].Lines != 20 {
+		t.Errorf("%d intervals of 20 s", r.Series[0].Lines)
+	}
+}
+
 func TestTags(t *testing.T) {
 	t.Parallel()
 	r := read(t, cases("tagged-Log.logV2.hlog"), foreign.Options{})
@@ -163,7 +191,7 @@ func TestPercentileFiles(t *testing.T) {
 	}
 	r = read(t, cases("example2.txt"), foreign.Options{})
 	var b strings.Builder
-	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), "unit unknown") || !strings.Contains(b.String(), "1418.24") {
+	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), "unit unknown") || !strings.Contains(b.String(), "1418.24") || strings.Contains(b.String(), "precisions") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if r.Series[0].Mean != nil {
@@ -229,7 +257,7 @@ func TestSniff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for content, want := range map[string]foreign.Kind{
-		"PAR1\x00": foreign.None, "": foreign.None, "a,b\n1,2\n": foreign.None, "Tag=x,0.1,1.0,2.0,HIST": foreign.Hlog,
+		"PAR1\x00": foreign.None, "": foreign.None, "a,b\n1,2\n": foreign.None, "Tag=x,0.1,1.0,2.0,HIST": foreign.Hlog, "Ta=x,0.1,1.0,2.0,HIST": foreign.Hlog,
 		"#[Histogram log format version 1.3]\n": foreign.Hlog, "       Value   Percentile   TotalCount 1/(1-Percentile)\n": foreign.Hgrm,
 	} {
 		name := filepath.Join(dir, "file")

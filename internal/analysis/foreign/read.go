@@ -66,7 +66,7 @@ func sniff(head []byte) Kind {
 	case len(fields) >= 3 && fields[0] == "Value" && fields[1] == "Percentile" && fields[2] == "TotalCount":
 		return Hgrm
 	case strings.HasPrefix(text, "#[") && (strings.Contains(text, "istogram log format") || strings.Contains(text, "StartTime")),
-		strings.Contains(text, `"StartTimestamp","Interval_Length"`), strings.HasPrefix(text, "Tag="):
+		strings.Contains(text, `"StartTimestamp","Interval_Length"`), strings.HasPrefix(text, "Tag="), strings.Contains(text, ",HIST"):
 		return Hlog
 	}
 	return None
@@ -122,7 +122,7 @@ func (r *Report) percentileFile(f io.Reader, opt Options) error {
 		scale, r.Unit = 1, "unknown"
 		r.Notes = append(r.Notes, "the unit of the values is not written in a percentile file: unit unknown (--unit)")
 	}
-	s := Series{N: p.N, Mean: scaled(p.Mean, scale), StdDev: scaled(p.StdDev, scale), Max: scaled(p.Max, scale), Intervals: []Interval{}}
+	s := Series{Own: true, N: p.N, Mean: scaled(p.Mean, scale), StdDev: scaled(p.StdDev, scale), Max: scaled(p.Max, scale), Intervals: []Interval{}}
 	if s.Max == nil && len(p.Rows) > 0 {
 		s.Max = scaled(p.Rows[len(p.Rows)-1].Value, scale)
 	}
@@ -192,7 +192,9 @@ func (r *Report) correctable(log *hdr.Log, opt Options) error {
 	return nil
 }
 
-// between selects intervals by their start, counted from the start of the log.
+// between selects intervals by their start, counted from the start of the log. A
+// BaseTime before the StartTime, which is what the times are from, makes that of the
+// first interval the start.
 func between(log *hdr.Log, opt Options) []hdr.Interval {
 	base := log.Start
 	if !log.HasStart {
@@ -200,6 +202,9 @@ func between(log *hdr.Log, opt Options) []hdr.Interval {
 		if len(log.Intervals) > 0 && log.Intervals[0].Start > 365*24*3600*1000 {
 			base = log.Intervals[0].Start
 		}
+	}
+	for _, iv := range log.Intervals {
+		base = min(base, iv.Start)
 	}
 	var out []hdr.Interval
 	for _, iv := range log.Intervals {

@@ -3,7 +3,9 @@
 threads: the join written as Parquet, with the columns that SQL can compute (not reordered and bound, which ours has too) and the same rows;
 the exact quantiles of four latencies, series per second, and the whole text report against both of these. In turns, REPS times (5).
 It needs Go, and a Python with duckdb: it starts itself again with the one that make interop installs. Room in $TMPDIR: some 25 bytes a message.
+Ours must be DuckDB's numbers: quantiles and counts to the last digit, the quantiles of single seconds, which it finds exactly, within 1/256.
 DuckDB's time is that of its queries alone; ours is that of whole processes."""
+import json
 import os
 import platform
 import statistics
@@ -61,6 +63,37 @@ print(time.monotonic() - begin, usage() - cpu, resource.getrusage(resource.RUSAG
 """
 
 
+def same_quantiles(log, bench, library):
+    """Ends the script if ours are not DuckDB's to the nanosecond."""
+    theirs = [list(v) for v in library.sql(QUERIES["quantiles"].replace("merged", f"read_parquet('{log}')")).fetchone()]
+    ours = bench("BenchmarkFourQuantiles")
+    if ours != theirs:
+        sys.exit(f"against-duckdb.py: the quantiles differ: ours {ours}, theirs {theirs}")
+
+
+def same_series(log, bench, library):
+    """Ends the script if a count or a largest value differs, or one of our quantiles is not DuckDB's as a histogram of 1/256 has it."""
+    ours = {}
+    for second in bench("BenchmarkPerSecondSeries"):
+        for step in ("Intended", "Sent", "Acked", "Received"):
+            if second[step]:
+                latencies = [second[m] for m in ("Response", "Service", "E2E")] if step == "Intended" else [None] * 3
+                ours[step.lower(), second["At"]] = second[step], latencies
+    rows = library.sql(QUERIES["series"].replace("merged", f"read_parquet('{log}')")).fetchall()
+    if len(rows) != len(ours):
+        sys.exit(f"against-duckdb.py: {len(ours)} seconds of ours, {len(rows)} of theirs")
+    for step, second, n, *latencies in rows:
+        count, metrics = ours.get((step, second), (0, []))
+        same = count == n
+        for metric, quantiles, largest in zip(metrics, latencies[::2], latencies[1::2]):
+            if quantiles is None:
+                same = same and metric in (None, [0, 0, 0, 0])
+            else:
+                same = same and metric[3] == largest and all(b <= a <= b + abs(b) / 256 for a, b in zip(metric, quantiles))
+        if not same:
+            sys.exit(f"against-duckdb.py: second {second} of {step} differs: ours {count} {metrics}, theirs {n} {latencies}")
+
+
 def duckdb(log, *queries):
     """Returns (seconds, CPU seconds, peak MiB) of queries."""
     out = subprocess.run([sys.executable, "-c", DUCKDB, str(THREADS), log, *(QUERIES.get(q, q) for q in queries)], check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -101,10 +134,20 @@ def main():
         def part(name):
             return ours(log, f"{folder}/reduce.test", "-test.run", "^$", "-test.bench", f"^{name}$", "-test.benchtime", "1x")
 
+        def bench(name):
+            found = f"{folder}/found.json"
+            os.environ["PERF_FOUND"] = found
+            part(name)
+            del os.environ["PERF_FOUND"]
+            with open(found, encoding="utf-8") as file:
+                return json.load(file)
+
         def merged():
             log = f"{folder}/ours.parquet"
             return ours(log, f"{folder}/perf-merge", "-q", "--force", "-o", log, f"{folder}/send0.parquet", f"{folder}/recv0.parquet")
 
+        same_quantiles(log, bench, library)
+        same_series(log, bench, library)
         cases = {
             "join, written as Parquet": (merged, lambda: duckdb("", MERGE.format(folder=folder))),
             "exact quantiles of four latencies": (lambda: part("BenchmarkFourQuantiles"), lambda: duckdb(log, "quantiles")),

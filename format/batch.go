@@ -17,7 +17,8 @@ func (s *Strings) At(i int) (string, bool) {
 }
 
 // Batch is a number of rows in columnar form. The pointers that Columns
-// returns are *[]int32, *[]int64, *[]bool or *Strings, in the order of Schema.
+// returns are *[]int32, *[]int64, *[]bool or *Strings, in the order of Schema; for
+// a column that Log.Select left out it may be nil.
 // A Batch is not safe for concurrent use; reading into it reuses its memory.
 type Batch interface {
 	Schema() *Schema

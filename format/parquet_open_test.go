@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,6 +239,35 @@ func TestSelect(t *testing.T) {
 	}
 	if err := l.Select("run"); err == nil {
 		t.Error("Select after Read")
+	}
+}
+
+// seqOnly is a batch of send/1 without room for other columns.
+type seqOnly struct {
+	Send
+	columns []any
+}
+
+func (b *seqOnly) Columns() []any { return b.columns }
+
+// A batch need not have columns that are not read.
+func TestNarrowBatch(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	must(t, os.WriteFile(path, writeStream(t, nil, goldenSend()), 0o600))
+	stream, err := Open(path)
+	must(t, err)
+	defer func() { must(t, stream.Close()) }()
+	file, err := openBytes(variant(t, "send/1", nil))
+	must(t, err)
+	for _, l := range []*Log{file, stream} {
+		must(t, l.Select("seq"))
+		b := &seqOnly{columns: make([]any, len(SendSchema().Columns))}
+		b.columns[slices.IndexFunc(SendSchema().Columns, func(c Column) bool { return c.Name == "seq" })] = &b.Seq
+		must(t, l.Read(b))
+		if !slices.Equal(b.Seq, goldenSend().Seq) || b.Acked != nil {
+			t.Errorf("%s: seq %d, acked %d", l.Kind(), b.Seq, b.Acked)
+		}
 	}
 }
 

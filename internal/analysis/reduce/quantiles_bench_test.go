@@ -1,79 +1,71 @@
-package reduce_test
+package reduce
 
 import (
-	"errors"
-	"io"
 	"os"
 	"sync"
 	"testing"
 
-	"amqpperf/format"
 	"amqpperf/internal/analysis/stats"
 )
 
-// BenchmarkFourQuantiles is the exact quantiles of four latencies of the merged
-// log that PERF_LOG names, of plain rows: what quantile_disc of a data base is to
-// be compared with. Each of the two passes reads four columns.
+// BenchmarkFourQuantiles is the exact quantiles of four latencies of the first
+// arrivals in the merged log that PERF_LOG names: what quantile_disc of a data base
+// is to be compared with. There are two passes; service and response are counted
+// beside transit and e2e.
 func BenchmarkFourQuantiles(b *testing.B) {
-	name := os.Getenv("PERF_LOG")
-	if name == "" {
+	if os.Getenv("PERF_LOG") == "" {
 		b.Skip("PERF_LOG names no merged log")
 	}
-	ps := stats.MustPercentiles("50,90,99,99.9,99.99")
+	var quantiles [4][]int64
 	for b.Loop() {
-		var dists [4]*stats.Distribution
-		for i := range dists {
-			dists[i] = stats.NewDistribution()
-		}
-		eachFour(b, name, func(i int, to, from []int64) { dists[i].AddDifferences(to, from) })
-		var selectors [4]*stats.Selector
-		bins := make([]uint32, format.BatchRows)
-		for i, d := range dists {
-			selectors[i] = d.NewSelector(ps, 1)
-		}
-		eachFour(b, name, func(i int, to, from []int64) { selectors[i].AddColumns(bins[:len(to)], to, from) })
-		for _, s := range selectors {
-			if _, err := s.Quantiles(); err != nil {
-				b.Fatal(err)
+		var both sync.WaitGroup
+		both.Go(func() { twoQuantiles(b, "acked", func(m *instants) []int64 { return m.acked }, quantiles[:2]) })
+		both.Go(func() { twoQuantiles(b, "received", func(m *instants) []int64 { return m.received }, quantiles[2:]) })
+		both.Wait()
+	}
+	found(b, quantiles)
+}
+
+// twoQuantiles finds those of an instant since sent and since intended.
+func twoQuantiles(b *testing.B, until string, column func(*instants) []int64, quantiles [][]int64) {
+	pass := func(use func(k int, to, from []int64)) {
+		eachInstants(b, func(m *instants) {
+			for k, since := range [2][]int64{m.sent, m.intended} {
+				m.eachPair(column(m), since, func(to, from []int64) { use(k, to, from) })
 			}
+		}, until, "sent", "intended", "copy")
+	}
+	dists := [2]*stats.Distribution{stats.NewDistribution(), stats.NewDistribution()}
+	pass(func(k int, to, from []int64) { dists[k].AddDifferences(to, from) })
+	var selectors [2]*stats.Selector
+	for k, d := range dists {
+		selectors[k] = d.NewSelector(stats.MustPercentiles("50,90,99,99.9,99.99"), 1)
+	}
+	var bin [1 << 12]uint32
+	pass(func(k int, to, from []int64) { selectors[k].AddColumns(bin[:len(to)], to, from) })
+	for k, s := range selectors {
+		qs, err := s.Quantiles()
+		if err != nil {
+			b.Error(err)
+		}
+		quantiles[k] = quantiles[k][:0]
+		for _, q := range qs {
+			quantiles[k] = append(quantiles[k], q.Observed)
 		}
 	}
 }
 
-// eachFour shows the columns of service, response, transit and e2e to use, two
-// of them beside the other two, while the next batch is read.
-func eachFour(b *testing.B, name string, use func(i int, to, from []int64)) {
-	log, err := format.Open(name)
-	if err != nil {
-		b.Fatal(err)
+// eachPair shows the first arrivals that have both instants.
+func (b *instants) eachPair(to, from []int64, use func(to, from []int64)) {
+	if all(b.copies, to, from) {
+		use(to, from)
+		return
 	}
-	defer func() {
-		if err := log.Close(); err != nil {
-			b.Fatal(err)
+	b.pairTo, b.pairFrom = b.pairTo[:0], b.pairFrom[:0]
+	for i, at := range to {
+		if b.copies[i] == 0 && has(at) && has(from[i]) {
+			b.pairTo, b.pairFrom = append(b.pairTo, at), append(b.pairFrom, from[i])
 		}
-	}()
-	if err := log.Select("intended", "sent", "acked", "received"); err != nil {
-		b.Fatal(err)
 	}
-	var rows [2]format.Merged
-	var busy sync.WaitGroup
-	for k := 0; ; k++ {
-		m := &rows[k%2]
-		err := log.ReadRows(m, 1<<13)
-		busy.Wait()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		busy.Go(func() {
-			use(0, m.Acked, m.Sent)
-			use(1, m.Acked, m.Intended)
-		})
-		busy.Go(func() {
-			use(2, m.Received, m.Sent)
-			use(3, m.Received, m.Intended)
-		})
-	}
+	use(b.pairTo, b.pairFrom)
 }

@@ -86,19 +86,27 @@ func (l *littleSide) addAll(i int, end int64, column []int64) {
 // wholeLatencies takes in rows of one interval.
 func (p *seriesPass) wholeLatencies(v *view, at int, c chunk) {
 	for k, m := range [3]Metric{Response, Service, E2E} {
-		cell := &p.latency[k][at]
-		if cell.finite == nil {
-			cell.finite = stats.NewHistogram(seriesPrecision)
-			cell.max = math.MinInt64
-		}
 		to, from := v.instants(m, c)
-		cell.finite.AddDifferences(to, from)
-		highest := cell.max
-		for i, t := range to {
-			highest = max(highest, t-from[i])
-		}
-		cell.max = highest
+		p.latency[k][at].addDifferences(to, from)
 	}
+}
+
+// addDifferences takes in the finite values to[i] − from[i].
+func (h *intervalHistogram) addDifferences(to, from []int64) {
+	if len(to) == 0 {
+		return
+	}
+	if h.finite == nil {
+		h.finite = stats.NewHistogram(seriesPrecision)
+		h.max = math.MinInt64
+	}
+	h.finite.AddDifferences(to, from)
+	highest := h.max
+	from = from[:len(to)]
+	for i, t := range to {
+		highest = max(highest, t-from[i])
+	}
+	h.max = highest
 }
 
 // wholeParts takes in what the responses of rows of one interval are made of.

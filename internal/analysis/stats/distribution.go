@@ -32,8 +32,16 @@ func (d *Distribution) Add(v int64) {
 // AddDifferences takes in the finite values to[i] − from[i], ns, for all i: the
 // same as Add of each, for columns.
 func (d *Distribution) AddDifferences(to, from []int64) {
-	d.Moments.AddDifferences(to, from)
-	d.fine.AddDifferences(to, from)
+	for from = from[:len(to)]; len(to) > 0; {
+		n := min(len(to), mostAtOnce)
+		lowest, highest := d.addSome(to[:n], from[:n])
+		if lowest == highest { // as of the lag of a closed loop
+			d.fine.AddN(lowest, int64(n))
+		} else {
+			d.fine.AddDifferences(to[:n], from[:n])
+		}
+		to, from = to[n:], from[n:]
+	}
 }
 
 // AddInfinite takes in n values of +infinity.

@@ -54,9 +54,10 @@ const (
 	smallValue = 1 << 26 // 67 ms
 )
 
-// addSome takes in at most mostAtOnce differences; if all are small, in 64 bits.
-func (m *Moments) addSome(to, from []int64) {
-	lowest, highest := to[0]-from[0], to[0]-from[0]
+// addSome takes in at most mostAtOnce differences, one at least; if all are small,
+// in 64 bits. It returns their extremes.
+func (m *Moments) addSome(to, from []int64) (lowest, highest int64) {
+	lowest, highest = to[0]-from[0], to[0]-from[0]
 	sum, squares := int64(0), uint64(0)
 	for i, t := range to {
 		v := t - from[i]
@@ -68,7 +69,7 @@ func (m *Moments) addSome(to, from []int64) {
 		for i, t := range to {
 			m.Add(t - from[i])
 		}
-		return
+		return lowest, highest
 	}
 	var c uint64
 	m.sum[0], c = bits.Add64(m.sum[0], uint64(sum), 0)
@@ -81,6 +82,7 @@ func (m *Moments) addSome(to, from []int64) {
 	}
 	m.min, m.max = min(m.min, lowest), max(m.max, highest)
 	m.n += int64(len(to))
+	return lowest, highest
 }
 
 // AddN takes in a value n times, n at least 0.

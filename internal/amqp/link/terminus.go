@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -38,6 +39,25 @@ func (cfg *SenderConfig) target(a Address) *wire.Target {
 	return &wire.Target{Address: wire.Some(a.Text), Durable: cfg.durability(), Capabilities: symbols(a.Capabilities)}
 }
 
+// ignored reports what RabbitMQ takes and does not do: it answers as if it did (3.10.8, and 4.0.5 with queues of all types).
+func (cfg *ReceiverConfig) ignored(peer Peer) error {
+	style, _ := styleOf(peer.Product, peer.Version)
+	version := map[Style]string{StyleRabbitMQ3: "3", StyleRabbitMQ4: "4"}[style]
+	switch {
+	case version == "":
+		return nil
+	case cfg.Selector != "":
+		return fmt.Errorf("RabbitMQ %s ignores selectors: everything would be received", version)
+	case cfg.Browse && style == StyleRabbitMQ3:
+		return errors.New("RabbitMQ 3 cannot browse a queue: nothing would be received")
+	case cfg.Browse:
+		return errors.New("RabbitMQ 4 cannot browse a queue: what is received would be gone")
+	case cfg.Durable:
+		return fmt.Errorf("RabbitMQ %s ignores durable subscriptions: nothing would be kept; bind a queue to the topic instead", version)
+	}
+	return nil
+}
+
 // checkSource reports what contradicts itself in what is asked of the source.
 func (cfg *ReceiverConfig) checkSource(c *Conn, a Address) error {
 	switch {
@@ -54,16 +74,8 @@ func (cfg *ReceiverConfig) checkSource(c *Conn, a Address) error {
 	case cfg.Browse && cfg.Tx > 0:
 		return errors.New("browsing and transactions contradict each other: nothing would be acknowledged")
 	}
-	if style, _ := styleOf(c.peer.Product, c.peer.Version); style == StyleRabbitMQ3 {
-		// Its plugin answers as if it did all of that.
-		switch {
-		case cfg.Selector != "":
-			return errors.New("RabbitMQ 3 ignores selectors: everything would be received")
-		case cfg.Browse:
-			return errors.New("RabbitMQ 3 cannot browse a queue: nothing would be received")
-		case cfg.Durable:
-			return errors.New("RabbitMQ 3 ignores durable subscriptions: nothing would be kept; bind a queue to the topic instead")
-		}
+	if err := cfg.ignored(c.peer); err != nil {
+		return err
 	}
 	switch {
 	case cfg.Subscription == "":

@@ -31,7 +31,7 @@ func situations(messages int) []situation {
 		{"a backlog of all", synth.Spec{Messages: messages, Backlog: true}, false},
 		{"one in ten lost", synth.Spec{Messages: messages, Loss: 10}, false},
 		{"duplicates much later", synth.Spec{Messages: messages, Duplicate: 1000, Later: 10 * span}, true},
-		{"one subscription lags", synth.Spec{Messages: messages / 50, Subscriptions: 50, Producers: 10, Receivers: 2, Lag: span}, true},
+		{"one subscription lags", synth.Spec{Messages: messages / 100, Subscriptions: 100, Producers: 10, Receivers: 2, Lag: span}, true},
 		{"queues with other backlogs", synth.Spec{Messages: messages, Lag: span}, true},
 		{"five hosts", synth.Spec{Messages: messages, Senders: 5, Receivers: 5, Loss: 1000, Duplicate: 1000}, false},
 		{"duplicates of five hosts", synth.Spec{Messages: messages, Senders: 5, Receivers: 5, Duplicate: 100, Later: 3600 * second}, true},

@@ -52,19 +52,7 @@ func (c *ClockAccount) table(b *strings.Builder) {
 	if e == nil || len(e.Processes) < 2 {
 		return
 	}
-	for _, p := range e.Processes {
-		fmt.Fprintf(b, "clock of %s: %s", printable(p.Name), p.Source)
-		if p.MaxErrorNS != nil {
-			fmt.Fprintf(b, ", maxerror %s, rate %.3g ppm", units.Latency(*p.MaxErrorNS), p.AdjustmentPPM)
-		}
-		if p.StepNS > 0 {
-			fmt.Fprintf(b, ", step %s", units.Latency(p.StepNS))
-		}
-		if p.Rejected > 0 {
-			fmt.Fprintf(b, ", %d impossible rows", p.Rejected)
-		}
-		b.WriteString("\n")
-	}
+	processText(b, e.Processes)
 	for _, p := range e.Pairs {
 		fmt.Fprintf(b, "probes between %s and %s: bound %s, median %s, %d limits in %d windows, %d of them bent, %d steps, slope %.3g ppm\n",
 			printable(p.A), printable(p.B), units.Latency(p.BoundNS), units.Latency(p.MedianNS), p.Limits, p.Windows, p.Infeasible, len(p.Steps), p.SlopePPM)
@@ -78,4 +66,40 @@ func (c *ClockAccount) table(b *strings.Builder) {
 	for _, k := range c.Checks {
 		fmt.Fprintf(b, "%s %s: %s\n", k.ID, k.Status, k.Text)
 	}
+}
+
+// eachProcess is up to how many processes get a line of their own.
+const eachProcess = 32
+
+// processText tells what is known of every clock, or of many how many share it.
+func processText(b *strings.Builder, processes []clock.ProcessEvidence) {
+	var texts []string
+	count := map[string]int{}
+	for i := range processes {
+		text := processState(&processes[i])
+		if len(processes) <= eachProcess {
+			fmt.Fprintf(b, "clock of %s: %s\n", printable(processes[i].Name), text)
+			continue
+		}
+		if count[text]++; count[text] == 1 {
+			texts = append(texts, text)
+		}
+	}
+	for _, text := range texts {
+		fmt.Fprintf(b, "clocks of %d processes: %s\n", count[text], text)
+	}
+}
+
+func processState(p *clock.ProcessEvidence) string {
+	text := string(p.Source)
+	if p.MaxErrorNS != nil {
+		text += fmt.Sprintf(", maxerror %s, rate %.3g ppm", units.Latency(*p.MaxErrorNS), p.AdjustmentPPM)
+	}
+	if p.StepNS > 0 {
+		text += fmt.Sprintf(", step %s", units.Latency(p.StepNS))
+	}
+	if p.Rejected > 0 {
+		text += fmt.Sprintf(", %d impossible rows", p.Rejected)
+	}
+	return text
 }

@@ -15,6 +15,7 @@ import (
 // input is one log with what the join needs to know of it.
 type input struct {
 	log       *format.Log
+	closed    bool // but its metadata and side tables are there
 	anchor    timestamp.Anchor
 	hasAnchor bool
 }
@@ -58,14 +59,29 @@ func openInputs(names []string) (sends, recvs []*input, err error) {
 		if err := in.readAnchor(); err != nil {
 			return sends, recvs, err
 		}
+		if err := in.release(); err != nil {
+			return sends, recvs, err
+		}
 	}
 	return sends, recvs, nil
+}
+
+// release closes the file of a finished log: its rows are read through handles
+// of their own, and thousands of logs are more than a process may have open.
+func (in *input) release() error {
+	if in.log.Kind() != format.Parquet {
+		return nil
+	}
+	in.closed = true
+	return in.log.Close()
 }
 
 func closeInputs(ins []*input) error {
 	var errs []error
 	for _, in := range ins {
-		errs = append(errs, in.log.Close())
+		if !in.closed {
+			errs = append(errs, in.log.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

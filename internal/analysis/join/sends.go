@@ -70,7 +70,7 @@ func scanSends(sends []*input, found *producers, opt Options) (logs []*sendLog, 
 
 // prepare scans the log, and makes a sorted copy where the rows are not in
 // order, or cannot be read twice.
-func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) error {
+func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) (err error) {
 	s := &scan{log: l, found: found, owner: owner}
 	rows := l.in.log
 	if rows.Kind() == format.Parquet {
@@ -78,6 +78,10 @@ func (l *sendLog) prepare(found *producers, owner *owners[int32], opt Options) e
 		if !errors.Is(err, errDisorder) {
 			return err
 		}
+		if rows, err = format.Open(l.in.log.Name()); err != nil {
+			return err
+		}
+		defer func(unsorted *format.Log) { err = errors.Join(err, unsorted.Close()) }(rows)
 	}
 	for _, by := range []compareSends{byTime, byIdentity} {
 		sorted, err := sortSends(rows, opt, by)

@@ -7,6 +7,7 @@ type chunk struct {
 	expect, got int64
 	// order grows with seq within a producer; noOrder: reordering is not judged.
 	order   int64
+	next    *int32 // the chunk of its send log that is joined next; nil: no send log has it
 	rows    *deliveries
 	spilled []extent
 }
@@ -30,7 +31,6 @@ type store struct {
 	index  []touched // rows of a batch by touched chunk
 	which  []int32   // the touched chunks
 	of     []int32   // chunk → 1 + place in which
-	sooner func(int32) bool
 }
 
 // touched is what a batch has for a chunk.
@@ -144,7 +144,7 @@ func (s *store) relieve() error {
 // worth is how much there is to gain from writing a chunk out.
 func (s *store) worth(n int32) int64 {
 	size := s.chunks[n].rows.bytes()
-	if s.sooner(n) {
+	if next := s.chunks[n].next; next != nil && *next == n {
 		return size / 64
 	}
 	return size

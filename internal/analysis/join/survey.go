@@ -10,9 +10,14 @@ import (
 // survey looks through the receive logs once: how many deliveries every chunk
 // gets, who the receivers and subscriptions are, what was overtaken.
 func (j *Joiner) survey() error {
-	j.store = store{opt: j.opt, sooner: j.sooner}
+	j.store = store{opt: j.opt}
 	for n := range j.found.chunks {
 		j.store.addChunk(int64(n))
+	}
+	for _, l := range j.sends {
+		for n := l.first; n < l.limit; n++ {
+			j.store.chunks[n].next = &l.next
+		}
 	}
 	j.orphans = orphans{blocks: map[orphanBlock]int32{}}
 	owner := newOwners[int32]("receiver")
@@ -120,16 +125,6 @@ func (j *Joiner) surveyRows(l *recvLog, c *chunk, from, to int) {
 			t.add(order, at, b.Seq[i], place{b.Receiver[i], b.Consumer[i], in.first + int64(i)})
 		}
 	}
-}
-
-// sooner reports whether a chunk is the next of its send log.
-func (j *Joiner) sooner(n int32) bool {
-	for _, l := range j.sends {
-		if n >= l.first && n < l.limit {
-			return n == l.next
-		}
-	}
-	return false
 }
 
 // readers divides the memory: what is being read, the index, and the rest for

@@ -56,7 +56,8 @@ It runs until -n messages, -d, --idle without a message, or ^C. A message that
 perf-send did not send is given back and ends the run, unless --foreign says
 otherwise: it may be an address in production.
 
-An ADDRESS is queue://NAME, topic://NAME or the broker's own form.`
+An ADDRESS is queue://NAME, topic://NAME or the broker's own form. The broker is
+that of -u or $AMQP_URL, the log is -o.`
 
 const examples = `  perf-recv --idle 5s queue://bench                into perf-recv-TIME.parquet, until nothing came for 5 seconds
   perf-recv -n 1M --credit 2000 --ack-every 1000 -o recv.parquet queue://bench
@@ -112,12 +113,14 @@ func (o *options) register(cmd *cobra.Command, env *cli.Env) {
 		fs.IntVar(&o.consumers, "consumers", 1, "consumers for each ADDRESS")
 		o.dests.Register(fs)
 		fs.IntVar(&o.connections, "connections", 0, "connections that the consumers share (default one each)")
+	})
+	o.consumer.register(cmd)
+	o.link.register(cmd)
+	cli.Group(cmd, "Run", func(fs *pflag.FlagSet) {
 		fs.Var(&o.foreign, "foreign", "messages without a stamp of perf-send: stop (give back, exit 1), release (give back at the end), accept (remove)")
 		fs.DurationVar(&o.warmup, "warmup", 0, "leave so much after the first message out of the SUMMARY, never out of the log")
 		fs.StringVar(&o.readyFile, "ready-file", "", "create this file once all consumers are attached, with the URL in its first line; removed at the end")
 	})
-	o.consumer.register(cmd)
-	o.link.register(cmd)
 	cli.Group(cmd, "Log", func(fs *pflag.FlagSet) {
 		o.log.Register(fs, tool)
 		o.run.Register(fs, env, "count only messages of this run (default $PERF_RUN, else all)")

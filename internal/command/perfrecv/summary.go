@@ -39,7 +39,7 @@ func (t *totals) summary(reason string, whole bool) {
 	if s.Transfer.N() == 0 && s.Unaligned > 0 {
 		fmt.Fprintf(&b, "  transfer, e2e: %s\n", unknown)
 	} else {
-		fmt.Fprintf(&b, "  transfer   %s  (sent to received)\n", s.Transfer.Long())
+		fmt.Fprintf(&b, "  transfer   %s  (transit: sent to received)\n", s.Transfer.Long())
 		fmt.Fprintf(&b, "  e2e        %s  (intended to received)\n", s.E2E.Long())
 	}
 	if s.Queued.N() > 0 {

@@ -120,8 +120,8 @@ func (t *totals) summary(whole bool) {
 	if r.o.warmup > 0 {
 		fmt.Fprintf(&b, "  without the %s of warm-up:\n", r.o.warmup)
 	}
-	fmt.Fprintf(&b, "  send delay %s  (intended to sent)\n", s.Delay.Long())
-	fmt.Fprintf(&b, "  send ack   %s  (sent to acked)\n", s.Ack.Long())
+	fmt.Fprintf(&b, "  send delay %s  (lag + blocked: intended to sent)\n", s.Delay.Long())
+	fmt.Fprintf(&b, "  send ack   %s  (service: sent to acked)\n", s.Ack.Long())
 	if s.Commit.N() > 0 {
 		fmt.Fprintf(&b, "  commit     %s  (%s transactions, %s rolled back)\n", s.Commit.Long(), units.Thousands(s.Committed+s.RolledBack), units.Thousands(s.RolledBack))
 	}

@@ -69,7 +69,6 @@ func newSectionFlags() sectionFlags {
 }
 
 func (f *sectionFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.durable, "durable", false, "durable messages, to a durable target: RabbitMQ makes the queue durable only then")
 	fs.BoolVar(&f.durable, "persistent", false, "the same as --durable")
 	fs.BoolVar(&f.presettled, "presettled", false, "send settled: nothing is acknowledged")
 	fs.DurationVar(&f.ttl, "ttl", 0, "time to live of messages, whole ms (default for ever)")

@@ -44,6 +44,8 @@ func newShapeFlags() shapeFlags {
 }
 
 func (f *shapeFlags) register(fs *pflag.FlagSet) {
+	fs.Var(&f.perProducer, "rate-per-producer", "--rate for each producer, instead of all together")
+	fs.Lookup("rate-per-producer").DefValue = ""
 	fs.Var(&f.arrivals, "arrivals", "how messages follow each other at a rate or schedule: constant, or poisson (at random, independently)")
 	fs.Var(&f.segments, "schedule", "a rate that changes: 5k:30s,0:5s,1k-50k:60s is 5000/s for 30 s, a pause of 5 s, and 1000/s rising to 50,000/s within 60 s")
 	fs.Var(&f.repeat, "repeat", "how often to go through --schedule: a number, or forever (default once)")

@@ -3,8 +3,6 @@ package perfsend
 import (
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"amqpperf/format"
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/link"
@@ -18,11 +16,6 @@ import (
 type txFlags struct {
 	size     int
 	rollback connect.Share
-}
-
-func (f *txFlags) register(fs *pflag.FlagSet) {
-	fs.IntVar(&f.size, "tx", 0, "send in transactions of `N` messages; they are acknowledged by the commit")
-	fs.Var(&f.rollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages count as released")
 }
 
 func (f *txFlags) validate(o *options, given func(string) bool) error {

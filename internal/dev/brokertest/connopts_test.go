@@ -95,8 +95,12 @@ func testSessions(b *bench) {
 func TestSessionWindow(t *testing.T) {
 	b := newBench(t, "own")
 	const window = 5
-	b.park(100)
 	in := tapped(b)
+	b.park(100, "--session-window", fmt.Sprint(window))
+	if begin := seenOf[*wire.Begin](in, true); len(begin) != 1 || begin[0].IncomingWindow != window {
+		b.Errorf("begin of a sender: %+v", begin)
+	}
+	in = tapped(b)
 	b.fetch(100, "--session-window", fmt.Sprint(window))
 	begin := seenOf[*wire.Begin](in, true)
 	if len(begin) != 1 || begin[0].IncomingWindow != window {

@@ -49,6 +49,60 @@ func TestQueueDeleted(t *testing.T) {
 	}
 }
 
+// TestDetachedWithError takes from a broker what its sender's link leads to: the broker ends the link with an error. Without
+// --reconnect that ends the run, with all messages accounted for; with it messages flow again as soon as they can.
+func TestDetachedWithError(t *testing.T) {
+	ours(t)
+	if !able("exchanges") {
+		return
+	}
+	b := newBench(t, "own")
+	name := strings.TrimPrefix(b.address, "queue://")
+	b.address = "/exchange/" + name + "/key"
+	b.broker("make-exchange", name)
+	once := b.start("perf-send", "-q", "-o", "once.parquet", "-r", "200", "-d", "10m", b.address)
+	again := b.start("perf-send", "-q", "-o", "again.parquet", "-r", "200", "-d", "10m", "--reconnect=5m", "--resend", b.address)
+	for log, p := range map[string]*process{"once.parquet": once, "again.parquet": again} {
+		b.eventually(p, "messages to flow", func() bool { return b.rows(log) > 200 })
+	}
+	b.broker("delete-exchange", name)
+	once.want(1)
+	const condition = "amqp:not-found"
+	if text := once.stderr.String(); !strings.Contains(text, condition) || !strings.Contains(text, name) {
+		t.Errorf("perf-send says %s", text)
+	}
+	outcomes := map[string]int{}
+	for _, r := range b.sent("once.parquet") {
+		outcomes[r.outcome]++
+		if r.outcome == format.Failed && !strings.Contains(r.reason, condition) {
+			t.Errorf("message %d has failed: %q", r.key[2], r.reason)
+		}
+	}
+	t.Logf("outcomes %v, events %v", outcomes, b.events("once.parquet"))
+	if len(outcomes) == 0 || outcomes[format.Unsettled] > 0 {
+		t.Errorf("outcomes %v", outcomes)
+	}
+	b.report("once.parquet").wantCounts(map[string]int{"intended": b.rows("once.parquet"), "unsettled": 0})
+	b.eventually(again, "the outage", func() bool { return b.has("again.parquet", "error", "detach") })
+	for _, log := range []string{"once.parquet", "again.parquet"} {
+		named := false
+		for _, e := range b.events(log) {
+			named = named || e.condition == condition
+		}
+		if !named {
+			t.Errorf("%s: no event names %s: %v", log, condition, b.events(log))
+		}
+	}
+	b.broker("make-exchange", name)
+	b.eventually(again, "the link to be back", func() bool { return b.has("again.parquet", "reconnect") })
+	n := b.rows("again.parquet")
+	b.eventually(again, "messages to flow again", func() bool { return b.rows("again.parquet") > n+200 })
+	again.signal(syscall.SIGINT)
+	again.want(3)
+	b.wantAll("again.parquet")
+	b.wantOutage("again.parquet")
+}
+
 // TestCreditWithheld fills an address that takes no more at a size: the sender waits for credit, and says so; nothing is lost.
 func TestCreditWithheld(t *testing.T) {
 	ours(t)

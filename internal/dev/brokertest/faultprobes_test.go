@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"amqpperf/format"
 )
@@ -125,6 +126,51 @@ func deletedUnderReceiver(p *prober) (verdict, text string) {
 	p.broker("delete-queue", strings.TrimPrefix(p.queue, "queue://"))
 	recv.wait()
 	return "yes", lastLine(recv.stderr.String())
+}
+
+// memoryAlarm tells the broker that its memory is short while one sender sends and another one begins.
+func memoryAlarm(p *prober) (verdict, text string) {
+	if !isOurs() || !able("memory alarm") {
+		return untried, ""
+	}
+	options := []string{"-q", "-r", "100", "-d", "10m", "--drain", "2m", "--max-pending", "50", "--timeout", "20s"}
+	log, late := p.log("send"), p.log("send")
+	send := p.start("perf-send", append([]string{"-o", log, p.queue}, options...)...)
+	p.eventually(send, "messages to flow", func() bool { return p.rows(log) > 50 })
+	p.broker("alarm-on")
+	p.Cleanup(func() { _, _ = brokerScript("", nil, "alarm-off") }) // also when this fails
+	other := p.start("perf-send", append([]string{"-o", late, p.queue}, options...)...)
+	time.Sleep(4 * time.Second) // that is the fault
+	p.broker("alarm-off")
+	off := time.Now().UnixNano()
+	p.eventually(send, "messages to flow again", func() bool { rows := p.sent(log); return len(rows) > 0 && rows[len(rows)-1].acked > off })
+	p.eventually(other, "messages of the other", func() bool { rows := p.sent(late); return len(rows) > 0 && rows[len(rows)-1].acked > off })
+	held := map[string]int{}
+	all := 0
+	for name, c := range map[string]*process{log: send, late: other} {
+		c.signal(syscall.SIGINT)
+		c.want(3)
+		for _, r := range p.sent(name) {
+			all++
+			if r.outcome != format.Accepted {
+				p.Errorf("message %d under a memory alarm: %s %s", r.key[2], r.outcome, r.reason)
+			}
+			if r.acked-r.intended > int64(2*time.Second) {
+				held[name]++
+			}
+		}
+	}
+	recv, refusal := p.receive(p.queue, "-n", fmt.Sprint(all))
+	if refusal != "" || p.missing(log, recv)+p.missing(late, recv) > 0 {
+		p.Errorf("after a memory alarm %d and %d messages are missing: %s", p.missing(log, recv), p.missing(late, recv), refusal)
+	}
+	switch {
+	case held[log] == 0 && held[late] == 0:
+		return "no", "it goes on accepting the messages of senders that were there and that begin"
+	case held[log] == 0 || held[late] == 0:
+		return "no", fmt.Sprintf("%d messages of a sender that was there waited, %d of one that began", held[log], held[late])
+	}
+	return "yes", ""
 }
 
 func lastLine(text string) string {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"amqpperf/format"
+	"amqpperf/internal/dev/golden"
 	"amqpperf/internal/dev/jsonpath"
 )
 
@@ -25,6 +26,9 @@ const patience = 3 * time.Minute
 
 // What TestMain prepares for all tests; empty without a broker.
 var bin, url string
+
+// The tests that have used the broker.
+var tested = &ran{passed: map[string]bool{}}
 
 func TestMain(m *testing.M) {
 	code, err := prepareAndRun(m)
@@ -60,7 +64,11 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 	if err := startBroker(); err != nil {
 		return 1, err
 	}
-	return m.Run(), nil
+	code = m.Run()
+	if golden.Update() {
+		err = tested.keep(broker)
+	}
+	return code, err
 }
 
 // bench is one test's folder and queue.
@@ -79,6 +87,7 @@ func newBench(t *testing.T, client string) *bench {
 	if url == "" {
 		t.Skip("no broker: set PERF_TEST_BROKER or PERF_TEST_AMQP_URL (make broker-test)")
 	}
+	tested.outcome(t)
 	many := 100_000
 	if client == "library" { // it is that much slower
 		many = 10_000

@@ -3,9 +3,9 @@ package brokertest
 import (
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"amqpperf/format"
 )
@@ -45,9 +45,11 @@ func TestSoakThousand(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", name, got, want)
 		}
 	}
-	if !b.sampled("send.parquet", processName()) {
-		t.Error("the broker's CPU and memory are not in the log")
+	cpu, rss := b.sampleOf("send.parquet", processName(), ".cpu"), b.sampleOf("send.parquet", processName(), ".rss")
+	if cpu <= 0 || rss < 1<<20 {
+		t.Errorf("the broker's CPU and memory in the log: %d ns, %d bytes", cpu, rss)
 	}
+	t.Logf("the broker used %v of CPU and has %d MiB", time.Duration(cpu), rss>>20)
 	errors := 0
 	for _, log := range []string{"send.parquet", "recv.parquet"} {
 		for _, e := range b.events(log) {
@@ -58,25 +60,6 @@ func TestSoakThousand(t *testing.T) {
 	}
 	t.Logf("%d messages, %d rows, %d failed, %d events of errors\n%s\n%s", len(messages), len(rows), failed, errors, send.stderr.String(),
 		b.run("perf-report", "send.parquet", "recv.parquet"))
-}
-
-// sampled reports whether a log has samples that name it.
-func (b *bench) sampled(log, name string) bool {
-	l, err := format.Open(b.path(log))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	var t format.Sample
-	if err := l.Table(&t); err != nil {
-		b.Fatal(err)
-	}
-	for i := range t.Len() {
-		if what, _ := t.What.At(i); strings.Contains(what, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // processName is that of the broker's process.

@@ -14,6 +14,9 @@ func TestWatched(t *testing.T) {
 	ours(t)
 	b := newBench(t, "own")
 	pid := b.broker("pid")
+	if name, err := os.ReadFile("/proc/" + pid + "/comm"); err != nil || strings.TrimSpace(string(name)) != processName() {
+		t.Fatalf("process %s is %q, %v: not the broker", pid, name, err)
+	}
 	b.run("perf-send", "-q", "-o", "send.parquet", "-r", "100", "-d", "2s", "--watch-pid", pid, b.address)
 	b.run("perf-recv", "-q", "-o", "recv.parquet", "-n", "200", "--watch-name", processName(), b.address)
 	alone := b.start("perf-recv", "-q", "-o", "broker.parquet", "-d", "2s", "--watch-only", "--watch-pid", pid)
@@ -23,15 +26,6 @@ func TestWatched(t *testing.T) {
 		if rss < 1<<20 || cpu < 0 {
 			t.Errorf("%s: CPU %d, memory %d", log, cpu, rss)
 		}
-	}
-	group, err := os.ReadFile("/proc/" + pid + "/cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, path, _ := strings.Cut(strings.TrimSpace(string(group)), "::")
-	watch := b.start("perf-recv", "-q", "-o", "group.parquet", "-d", "2s", "--watch-only", "--watch-cgroup", path)
-	if status := watch.wait(); status != 0 {
-		t.Logf("--watch-cgroup %s: exit status %d: %s", path, status, watch.stderr.String())
 	}
 }
 

@@ -28,7 +28,7 @@ func (r *Report) markdownNumbers(p *printer) {
 	if c := r.clientLine(); c != "" {
 		lines = append(lines, c)
 	}
-	if r.Baseline != nil {
+	if r.Baseline.timed() {
 		lines = append(lines, "baseline: "+r.Baseline.rateLine())
 	}
 	if s := r.stamp(checks.Rates); s != "" {

@@ -113,6 +113,10 @@ func (r *Report) flow() []string {
 	return []string{sent, received}
 }
 
+// timed reports a run with rows: a log of another tool that is a baseline has no rates
+// and knows no messages; false of none.
+func (r *Report) timed() bool { return r != nil && r.Start != nil }
+
 // rateLine is the overall rates.
 func (r *Report) rateLine() string {
 	var parts []string

@@ -21,7 +21,7 @@ func (r *Report) Summary(w io.Writer) error {
 	findings := r.Findings
 	if r.Start != nil {
 		findings = append(slices.Clip(findings), r.rateLine())
-		if r.Baseline != nil {
+		if r.Baseline.timed() {
 			findings = append(findings, "baseline: "+r.Baseline.rateLine())
 		}
 	}

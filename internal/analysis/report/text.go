@@ -18,7 +18,7 @@ func (r *Report) Text(w io.Writer) error {
 		p.line(plain(f))
 	}
 	if r.Baseline != nil {
-		p.line("baseline: " + plain(r.Baseline.title()) + ", " + plain(strings.Join(r.Baseline.facts(), ", ")))
+		p.line("baseline: " + plain(strings.Join(append([]string{r.Baseline.title()}, r.Baseline.facts()...), ", ")))
 	}
 	p.list("", "* ", r.Findings)
 	if r.Start != nil {
@@ -37,7 +37,7 @@ func (r *Report) textNumbers(p *printer) {
 	if c := r.clientLine(); c != "" {
 		rates = append(rates, c)
 	}
-	if r.Baseline != nil {
+	if r.Baseline.timed() {
 		rates = append(rates, "baseline: "+r.Baseline.rateLine())
 	}
 	if s := r.stamp(checks.Rates); s != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -277,8 +278,14 @@ func (s *parquetSource) table(b Batch) (err error) {
 	return nil
 }
 
+// close leaves the metadata and the side tables, for which thousands of logs
+// may be kept.
 func (s *parquetSource) close() error {
 	s.zdec.Close()
+	s.notes, s.readers = s.warnings(), nil
+	if s.err == nil {
+		s.err = fs.ErrClosed
+	}
 	if s.file == nil {
 		return nil
 	}

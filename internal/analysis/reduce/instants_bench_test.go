@@ -16,7 +16,7 @@ type instants struct {
 	columns                         []any
 	intended, sent, acked, received []int64
 	copies                          []int32
-	pairTo, pairFrom                []int64 // of odd rows
+	left                            [3][]int64 // of odd rows
 }
 
 func newInstants() *instants {
@@ -71,18 +71,23 @@ func eachInstants(b *testing.B, use func(*instants), columns ...string) {
 	}
 }
 
-// all reports whether no row of columns is NULL and all rows are first arrivals.
-func all(copies []int32, columns ...[]int64) bool {
-	signs, odd := int64(0), int32(0)
-	for _, column := range columns {
-		for _, at := range column {
-			signs |= at
-		}
+// all reports whether no row of two columns is NULL and all rows are first arrivals.
+func all(copies []int32, x, y []int64) bool {
+	y = y[:len(x)]
+	signs := int64(0)
+	for i, at := range x {
+		signs |= at | y[i]
 	}
+	return signs >= 0 && first(copies) // NULL is the smallest number
+}
+
+// first reports whether all rows are first arrivals.
+func first(copies []int32) bool {
+	odd := int32(0)
 	for _, n := range copies {
 		odd |= n
 	}
-	return signs >= 0 && odd == 0 // NULL is the smallest number
+	return odd == 0
 }
 
 // oddRows is how many rows are looked at one by one when one of them is odd.

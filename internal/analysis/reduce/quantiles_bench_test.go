@@ -30,9 +30,10 @@ func BenchmarkFourQuantiles(b *testing.B) {
 func twoQuantiles(b *testing.B, until string, column func(*instants) []int64, quantiles [][]int64) {
 	pass := func(use func(k int, to, from []int64)) {
 		eachInstants(b, func(m *instants) {
-			for k, since := range [2][]int64{m.sent, m.intended} {
-				m.eachPair(column(m), since, func(to, from []int64) { use(k, to, from) })
-			}
+			m.eachPair(column(m), func(to, sent, intended []int64) {
+				use(0, to, sent)
+				use(1, to, intended)
+			})
 		}, until, "sent", "intended", "copy")
 	}
 	dists := [2]*stats.Distribution{stats.NewDistribution(), stats.NewDistribution()}
@@ -55,17 +56,25 @@ func twoQuantiles(b *testing.B, until string, column func(*instants) []int64, qu
 	}
 }
 
-// eachPair shows the first arrivals that have both instants.
-func (b *instants) eachPair(to, from []int64, use func(to, from []int64)) {
-	if all(b.copies, to, from) {
-		use(to, from)
-		return
-	}
-	b.pairTo, b.pairFrom = b.pairTo[:0], b.pairFrom[:0]
-	for i, at := range to {
-		if b.copies[i] == 0 && has(at) && has(from[i]) {
-			b.pairTo, b.pairFrom = append(b.pairTo, at), append(b.pairFrom, from[i])
+// eachPair shows the first arrivals that were sent and have an instant. One that
+// was not sent has no other instant than intended.
+func (b *instants) eachPair(until []int64, use func(until, sent, intended []int64)) {
+	b.left = [3][]int64{b.left[0][:0], b.left[1][:0], b.left[2][:0]}
+	whole := 0 // where the rows begin that have not been used
+	eachPart(len(until), func(from, to int) bool {
+		if all(b.copies[from:to], until[from:to], b.sent[from:to]) {
+			return true
 		}
-	}
-	use(b.pairTo, b.pairFrom)
+		use(until[whole:from], b.sent[whole:from], b.intended[whole:from])
+		whole = to
+		return false
+	}, func(i int) {
+		if b.copies[i] == 0 && has(until[i]) && has(b.sent[i]) {
+			for k, v := range [3]int64{until[i], b.sent[i], b.intended[i]} {
+				b.left[k] = append(b.left[k], v)
+			}
+		}
+	})
+	use(until[whole:], b.sent[whole:], b.intended[whole:])
+	use(b.left[0], b.left[1], b.left[2])
 }

@@ -108,19 +108,20 @@ func (p *seriesPass) addFromSent(m *instants) {
 	eachPart(m.Len(), func(from, to int) bool {
 		intended, sent, acked := m.intended[from:to], m.sent[from:to], m.acked[from:to]
 		columns := [3][]int64{sent, acked, m.received[from:to]}
-		if !all(m.copies[from:to], columns[:]...) {
+		if !first(m.copies[from:to]) {
 			return false
 		}
-		for _, column := range columns {
-			lowest, highest := extremes(column)
-			_, ok1 := p.interval(lowest)
-			if _, ok2 := p.interval(highest); !ok1 || !ok2 {
+		var lowest, highest [3]int64
+		for i, column := range columns {
+			lowest[i], highest[i] = extremes(column)
+			_, ok1 := p.interval(lowest[i]) // not of NULL
+			if _, ok2 := p.interval(highest[i]); !ok1 || !ok2 {
 				return false
 			}
 		}
 		p.eachInterval(intended, func(k, from, to int) { p.latency[1][k].addDifferences(acked[from:to], sent[from:to]) })
 		for i, what := range [3]int{countSent, countAcked, countReceived} {
-			p.eachInterval(columns[i], func(k, from, to int) { p.counts[what][k] += int64(to - from) })
+			p.eachIntervalOf(columns[i], lowest[i], highest[i], func(k, from, to int) { p.counts[what][k] += int64(to - from) })
 		}
 		return true
 	}, func(i int) {
@@ -129,9 +130,9 @@ func (p *seriesPass) addFromSent(m *instants) {
 		}
 		k, _ := p.interval(m.intended[i])
 		p.latency[1][k].addDifferences(present(m.acked[i:i+1], m.sent[i:i+1]))
-		for what, at := range map[int]int64{countSent: m.sent[i], countAcked: m.acked[i], countReceived: m.received[i]} {
+		for k, at := range [3]int64{m.sent[i], m.acked[i], m.received[i]} {
 			if has(at) {
-				p.count(what, at)
+				p.count([3]int{countSent, countAcked, countReceived}[k], at)
 			}
 		}
 	})

@@ -10,16 +10,17 @@ import (
 // It returns false, and has done nothing, when an instant is beyond the series.
 func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 	intended, sent, acked, received := v.Intended[c.from:c.to], v.Sent[c.from:c.to], v.Acked[c.from:c.to], v.Received[c.from:c.to]
-	for _, column := range [][]int64{intended, sent, acked, received} {
-		lowest, highest := extremes(column)
-		if _, ok := p.interval(lowest); !ok {
+	var lowest, highest [4]int64
+	for i, column := range [4][]int64{intended, sent, acked, received} {
+		lowest[i], highest[i] = extremes(column)
+		if _, ok := p.interval(lowest[i]); !ok {
 			return false
 		}
-		if _, ok := p.interval(highest); !ok {
+		if _, ok := p.interval(highest[i]); !ok {
 			return false
 		}
 	}
-	p.eachInterval(intended, func(k, from, to int) {
+	p.eachIntervalOf(intended, lowest[0], highest[0], func(k, from, to int) {
 		n := int64(to - from)
 		p.counts[countIntended][k] += n
 		if receives {
@@ -29,7 +30,7 @@ func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 		p.wholeLatencies(v, k, part)
 		p.wholeParts(v, k, part)
 	})
-	p.eachInterval(sent, func(k, from, to int) {
+	p.eachIntervalOf(sent, lowest[1], highest[1], func(k, from, to int) {
 		n := int64(to - from)
 		p.counts[countSent][k] += n
 		p.counts[countSettleable][k] += n
@@ -38,12 +39,12 @@ func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 		}
 		p.little[0].addAll(k, p.start+int64(k+1)*p.width, sent[from:to])
 	})
-	p.eachInterval(acked, func(k, from, to int) {
+	p.eachIntervalOf(acked, lowest[2], highest[2], func(k, from, to int) {
 		p.counts[countAcked][k] += int64(to - from)
 		p.counts[countDone][k] += int64(to - from)
 		p.little[1].addAll(k, p.start+int64(k+1)*p.width, acked[from:to])
 	})
-	p.eachInterval(received, func(k, from, to int) {
+	p.eachIntervalOf(received, lowest[3], highest[3], func(k, from, to int) {
 		p.counts[countReceived][k] += int64(to - from)
 		bound := p.bound[k]
 		for _, b := range v.Bound[c.from+from : c.from+to] {
@@ -53,6 +54,17 @@ func (p *seriesPass) whole(v *view, c chunk, receives bool) bool {
 	})
 	p.pairs.AddDifferences(acked, sent)
 	return true
+}
+
+// eachIntervalOf is eachInterval of a column whose extremes are known: mostly they
+// are in one interval.
+func (p *seriesPass) eachIntervalOf(column []int64, lowest, highest int64, f func(k, from, to int)) {
+	k, _ := p.interval(lowest)
+	if last, _ := p.interval(highest); last == k {
+		f(k, 0, len(column))
+		return
+	}
+	p.eachInterval(column, f)
 }
 
 // eachInterval calls f for each run of instants in one interval of the series.

@@ -149,9 +149,11 @@ const (
 	EventConnect EventKind = "connect"
 	EventAttach  EventKind = "attach"
 	EventCredit0 EventKind = "credit0"
-	EventDetach  EventKind = "detach"
-	EventClose   EventKind = "close"
-	EventError   EventKind = "error"
+	// EventSession0 says that a sender waits for the session's window: RabbitMQ 4 closes it under a memory alarm.
+	EventSession0 EventKind = "session0"
+	EventDetach   EventKind = "detach"
+	EventClose    EventKind = "close"
+	EventError    EventKind = "error"
 )
 
 // Event is something that happened to a connection or link.

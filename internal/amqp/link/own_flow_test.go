@@ -2,7 +2,6 @@ package link
 
 import (
 	"testing"
-	"time"
 
 	"amqpperf/internal/amqp"
 	"amqpperf/internal/amqp/wire"
@@ -127,13 +126,22 @@ func TestSessionWindow(t *testing.T) {
 		f.write(settled(0, 2, wire.StateOf(wire.CodeAccepted)))
 		f.finish()
 	})
-	c, s, sink := fakeSender(t, f)
+	cfg, sink := config(t, f.url), newLedger(t)
+	var opened int64
+	cfg.OnEvent = func(e amqp.Event) {
+		if e.Kind == amqp.EventSession0 { // once, since a second has not passed
+			opened = cfg.Now()
+			close(open)
+		}
+	}
+	s, err := dial(t, cfg, 0).NewSender(limit(t), SenderConfig{Address: "queue://q", Body: numbered{}, Sink: sink})
+	if err != nil {
+		t.Fatal(err)
+	}
 	batch := messages(0, 3, 600)
 	if n, err := s.Submit(limit(t), batch); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
-	var opened int64
-	time.AfterFunc(20*time.Millisecond, func() { opened = c.cfg.Now(); close(open) })
 	if err := submitAll(limit(t), s, batch[2:]); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type ownSender struct {
 
 	tx *sendTx // nil: there are no transactions
 
-	noted int64 // when the last credit0 event was reported; of Submit
+	noted, notedSession int64 // when the last credit0 and session0 events were reported; of Submit
 
 	// Under plane.mu.
 	limit      uint64 // bytes of a message; 0: none
@@ -191,13 +191,14 @@ func (s *ownSender) turn(ctx context.Context, w *waited) error {
 // await waits for credit, or for the session's window.
 func (s *ownSender) await(ctx context.Context, what endpoint.Wait, w *waited) error {
 	began := s.p.conn.cfg.Now()
-	spent := &w.session
-	if what != endpoint.WaitSession {
-		spent = &w.credit
-		if s.Credit() == 0 && began-s.noted > int64(time.Second) { // at most one a second: some brokers grant five at a time
-			s.noted = began
-			s.p.conn.cfg.OnEvent(amqp.Event{At: began, Kind: amqp.EventCredit0, Connection: s.p.conn.index, Link: s.address.Text})
-		}
+	kind, spent, noted := amqp.EventCredit0, &w.credit, &s.noted
+	if what == endpoint.WaitSession {
+		kind, spent, noted = amqp.EventSession0, &w.session, &s.notedSession
+	}
+	// At most one a second: some brokers grant five at a time.
+	if (what == endpoint.WaitSession || s.Credit() == 0) && began-*noted > int64(time.Second) {
+		*noted = began
+		s.p.conn.cfg.OnEvent(amqp.Event{At: began, Kind: kind, Connection: s.p.conn.index, Link: s.address.Text})
 	}
 	defer func() { *spent += max(s.p.conn.cfg.Now()-began, 1) }()
 	select {

@@ -60,9 +60,6 @@ func (c *ClockAccount) table(b *strings.Builder) {
 	for _, l := range e.Loops {
 		fmt.Fprintf(b, "loop of %s and %s: residual %s of %s allowed\n", printable(l.A), printable(l.B), units.Latency(l.ResidualNS), units.Latency(l.BoundNS))
 	}
-	for _, w := range e.Warnings {
-		fmt.Fprintf(b, "clocks: %s\n", printable(w))
-	}
 	for _, k := range c.Checks {
 		fmt.Fprintf(b, "%s %s: %s\n", k.ID, k.Status, k.Text)
 	}

@@ -28,9 +28,9 @@ type store struct {
 	spill  *spill
 	opt    Options
 
-	index  []touched // rows of a batch by touched chunk
-	which  []int32   // the touched chunks
-	of     []int32   // chunk → 1 + place in which
+	index []touched // rows of a batch by touched chunk
+	which []int32   // the touched chunks
+	of    []int32   // chunk → 1 + place in which
 }
 
 // touched is what a batch has for a chunk.

@@ -38,6 +38,11 @@ func (acc *Accounting) WriteText(w io.Writer) error {
 	for _, n := range acc.Notes {
 		fmt.Fprintf(&b, "note: %s\n", printable(n))
 	}
+	if acc.Clock.Evidence != nil {
+		for _, text := range acc.Clock.Evidence.Warnings {
+			fmt.Fprintf(&b, "clocks: %s\n", printable(text))
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -165,6 +165,19 @@ func digest(t *testing.T, name string) string {
 	}
 }
 
+// An offset for a host that no log is from is not ignored silently, whatever
+// is written.
+func TestClockOfNobody(t *testing.T) {
+	t.Parallel()
+	dir, names := logsOf(t, synth.Spec{Messages: 10, Producers: 1})
+	for _, to := range [][]string{{"--check"}, {"-o", filepath.Join(dir, "merged.parquet")}} {
+		r := perfMerge(t, append(append(to, "--clock", "nobody=3ms±1us"), names...)...)
+		if r.code != cli.ExitOK || strings.Count(r.stdout+r.stderr, "--clock nobody=… is not used") != 1 {
+			t.Errorf("%s: exit status %d, %s%s", to[0], r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 // --clock none leaves the bound unknown, even on one host.
 func TestClockNone(t *testing.T) {
 	t.Parallel()

@@ -155,7 +155,7 @@ func (f *firstPass) leaveOut(v *view, i int) {
 	}
 	f.measure(v, i, &f.s)
 	if f.s.pending != 0 {
-		f.again.first(v, i, f.s.pending)
+		f.again.leaveOut(v, i, f.s.pending)
 	}
 }
 
@@ -311,7 +311,7 @@ func (f *firstPass) finish() {
 		d.Integrity.NoneExpected = 0
 	}
 	f.again.sort()
-	f.again.settle(f.win, func(was uint16, now *values) {
+	f.again.settle(func(was uint16, now *values) {
 		each(was, func(m Metric) { f.dists[m].AddInfinite(-1) })
 		each(now.finite, func(m Metric) { f.dists[m].Add(now.v[m]) })
 		each(now.infinite, func(m Metric) { f.dists[m].AddInfinite(1) })

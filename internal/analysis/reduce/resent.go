@@ -50,6 +50,7 @@ type resent struct {
 	unarrived  stretches[route]    // first attempts counted as infinite e2e
 	doubtful   stretches[route]    // of these, those of unknown fate
 	arrived    stretches[route]    // first attempts without an answer that arrived
+	outside    stretches[producer] // first attempts that are not selected
 }
 
 // route is a producer and a subscription.
@@ -63,6 +64,7 @@ func newResent() *resent {
 		answers: map[message]answer{}, arrivals: map[copyOf]arrival{},
 		unanswered: stretches[producer]{}, refused: stretches[producer]{},
 		unarrived: stretches[route]{}, doubtful: stretches[route]{}, arrived: stretches[route]{},
+		outside: stretches[producer]{},
 	}
 }
 
@@ -186,15 +188,23 @@ func (r *resent) sort() {
 	r.unarrived.sort()
 	r.doubtful.sort()
 	r.arrived.sort()
+	r.outside.sort()
 }
 
-// settle corrects the first pass for the messages of a window that were re-sent: it
+// leaveOut remembers a first attempt that is not selected.
+func (r *resent) leaveOut(v *view, i int, p pending) {
+	r.first(v, i, p)
+	key := v.message(i)
+	r.outside.add(key.producer, key.seq)
+}
+
+// settle corrects the first pass for the selected messages that were re-sent: it
 // calls change with what was counted for the first attempt and what counts instead.
-func (r *resent) settle(win window, change func(was uint16, now *values)) {
+func (r *resent) settle(change func(was uint16, now *values)) {
 	for key, a := range r.answers {
 		var now values
 		switch {
-		case !win.selects(a.intended):
+		case r.outside.has(key.producer, key.seq):
 			continue
 		case r.unanswered.has(key.producer, key.seq):
 			now.infinite = 1<<Service | 1<<Response
@@ -206,7 +216,7 @@ func (r *resent) settle(win window, change func(was uint16, now *values)) {
 		change(was, &now)
 	}
 	for key, a := range r.arrivals {
-		if !a.came() || !win.selects(a.intended) || !r.unarrived.has(route{key.producer, key.subscription}, key.seq) {
+		if !a.came() || r.outside.has(key.producer, key.seq) || !r.unarrived.has(route{key.producer, key.subscription}, key.seq) {
 			continue
 		}
 		now := values{infinite: 1<<Transit | 1<<E2E}

@@ -25,6 +25,10 @@ type Observed struct {
 	// of a client were unsettled, by Little's law.
 	Window  int64
 	Pending float64
+	// Peak is the largest number of a consumer's deliveries that were unsettled at a time
+	// as the broker knew it, from the rows: a machine that is late at times lowers the
+	// rate, and a mean over it, and leaves this.
+	Peak float64
 	// WorkShare is the share of the time in which a consumer was working.
 	WorkShare float64
 	// CommitShare is the share of the time in which a consumer waited for the ends of
@@ -64,8 +68,8 @@ type Limit struct {
 	Side     string `json:"side"`
 	Held     Holds  `json:"held"`
 	Evidence string `json:"evidence"`
-	// Messages and Bytes are rate × round trip: what is on the way of one client
-	// at a time, null if no round trip is known. Bytes are of bodies.
+	// Messages and Bytes are rate × round trip, or the most of a consumer that was
+	// unsettled: what is on the way of one client at a time, null if no round trip is known. Bytes are of bodies.
 	Messages *float64 `json:"messages"`
 	Bytes    *float64 `json:"bytes"`
 	RTT      *int64   `json:"rtt_ns"`
@@ -104,7 +108,11 @@ func Judge(runs []Observed) Limit {
 		l.Evidence += ", and no round trip is known"
 		return l
 	}
-	product := fmt.Sprintf("rate × round trip is %s (%s of bodies) at %s (%s)", words.Messages(int64(*l.Messages+0.5)), bytesOf(l.Bytes), units.Latency(o.RTT), o.RTTFrom)
+	format := "rate × round trip is %s (%s of bodies) at %s (%s)"
+	if o.byRows() {
+		format = "up to %s (%s of bodies) of a consumer were unsettled, at a round trip of %s (%s)"
+	}
+	product := fmt.Sprintf(format, words.Messages(int64(*l.Messages+0.5)), bytesOf(l.Bytes), units.Latency(o.RTT), o.RTTFrom)
 	if trips := constant(runs); trips >= 2 {
 		l.Held, l.Evidence = ByBrokerCap, fmt.Sprintf("%s and the same at %d round trips: a cap in the broker", product, trips)
 		return l
@@ -116,11 +124,17 @@ func Judge(runs []Observed) Limit {
 // onTheWay is rate × round trip: messages of one client that are under way at a
 // time. A receiver's round trip is longer by what it holds a message before it settles.
 func (o Observed) onTheWay() float64 {
+	if o.byRows() {
+		return o.Peak
+	}
 	if o.Side == Receiving && o.Pending > 0 {
 		return o.Pending
 	}
 	return o.Rate * float64(o.RTT) / 1e9
 }
+
+// byRows reports whether what was under way is known from the rows.
+func (o Observed) byRows() bool { return o.Side == Receiving && o.Peak > 0 }
 
 // direct applies the rules that need one run only.
 func (o Observed) direct() (Holds, string) {

@@ -126,6 +126,27 @@ func TestOtherLimits(t *testing.T) {
 	}
 }
 
+// A machine that is late at times lowers the rate, and not what was unsettled at most: the
+// cap is found from the rows all the same, and only where there was more to do.
+func TestCapOnALateMachine(t *testing.T) {
+	t.Parallel()
+	l := capped(20_000, 5*ms, 64<<10, 1094, 0)
+	for i := range l.Rows { // every round takes half as long again
+		r := &l.Rows[i]
+		stretch := (r.Received - synth.Start) / 2
+		r.Received, r.Started, r.Settled = r.Received+stretch, r.Started+stretch, r.Settled+stretch
+	}
+	got := receiving(t, l)
+	if verdict := checks.Judge([]checks.Observed{got}); got.Pending > 0.75*59 || math.Abs(*verdict.Messages/59-1) > 0.05 {
+		t.Errorf("%g by the rate, %+v", got.Pending, verdict)
+	}
+	for _, o := range checks.Observe(data(t, run(steady())), false) {
+		if o.Peak != 0 {
+			t.Errorf("%+v: of a run that kept up", o)
+		}
+	}
+}
+
 // In transactions a message is settled when the answer to the commit comes: that way
 // is not part of what the broker waits for.
 func TestCommitsHoldNoCredit(t *testing.T) {

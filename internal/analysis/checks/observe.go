@@ -118,6 +118,10 @@ func observeReceiver(d *reduce.Data) Observed {
 	if queued, _, ok := d.Metrics[reduce.Queued].Approx(median()); ok && queued > o.RTT+int64(time.Millisecond) {
 		o.Demand = true
 	}
+	// The smallest service must be a round trip and little else.
+	if o.Demand && o.RTT > 0 && o.RTT >= d.Path.MinService/3*2 {
+		o.Peak = float64(d.Path.MostUnsettled) / n
+	}
 	o.UnsentShare, o.CwndShare = tcp(d, false)
 	return o
 }

@@ -14,6 +14,10 @@ type Path struct {
 	Held       float64 // settled − received: how long a delivery is unsettled at the consumer
 	MinService int64   // smallest service: a round trip and nothing else; 0 if unknown
 	Settled    int64   // arrivals with settled
+	// MostUnsettled is the largest number of deliveries that the broker had to hold for
+	// unsettled at a time, over all consumers: received, and settled less than a round
+	// trip (the smallest service) before. 0 if unknown, or the round trip is short.
+	MostUnsettled int64
 
 	AckedAndReceived int64
 	// WorkSpan is the time from the first started to the last settled.

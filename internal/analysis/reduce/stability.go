@@ -16,7 +16,15 @@ type stabilityPass struct {
 	arrived  int64   // and of the latest that arrived
 	flight   []int32 // +1 sent, −1 acked, per fine bin
 	axis     stats.Axis
+	// With a round trip that is worth it: deliveries that the broker must hold for
+	// unsettled, +1 received, −1 a round trip after settled.
+	held []int32
+	trip int64
 }
+
+// leastTrip is the round trip from which on what is unsettled at the broker is more
+// than what is at the consumers, ns.
+const leastTrip = 1e6
 
 func newStabilityPass(d *Data, f *firstPass) *stabilityPass {
 	first, last := d.Window.First, d.Window.Last
@@ -27,7 +35,25 @@ func newStabilityPass(d *Data, f *firstPass) *stabilityPass {
 		axis:    stats.NewAxis(d.First, d.Integrity.LastInstant, d.Rows, maxBins),
 	}
 	p.flight = make([]int32, p.axis.Bins)
+	// The smallest service is a round trip and little else. A fiftieth less: were it
+	// longer than that of the deliveries, more would seem to be unsettled than was.
+	if m := f.dists[Service]; f.receives && m.Finite() > 0 && m.Min() >= leastTrip {
+		p.held, p.trip = make([]int32, p.axis.Bins), m.Min()/50*49
+	}
 	return p
+}
+
+// holds takes in deliveries: rows of a batch.
+func (p *stabilityPass) holds(received, settled []int64) {
+	if p.held == nil {
+		return
+	}
+	for i, at := range received {
+		if has(at) && has(settled[i]) {
+			p.held[p.axis.Bin(at)]++
+			p.held[p.axis.Bin(max(settled[i]+p.trip, settled[i]))]--
+		}
+	}
 }
 
 func (p *stabilityPass) count(counts *[2]int64, at int64) {
@@ -59,6 +85,7 @@ func (p *stabilityPass) add(v *view, i int, out Outcome, expected bool) {
 			p.flight[p.axis.Bin(v.Acked[i])]--
 		}
 	}
+	p.holds(v.Received[i:i+1], v.Settled[i:i+1])
 	if !expected {
 		return
 	}
@@ -77,6 +104,7 @@ func (p *stabilityPass) whole(v *view, c chunk, receives bool) {
 	p.level(v.Sent[c.from:c.to], +1)
 	p.level(v.Acked[c.from:c.to], -1)
 	if receives {
+		p.holds(v.Received[c.from:c.to], v.Settled[c.from:c.to])
 		p.countAll(&p.got, v.Received[c.from:c.to])
 		p.countAll(&p.due, v.Intended[c.from:c.to])
 	}
@@ -122,6 +150,11 @@ func (p *stabilityPass) finish(d *Data, s *seriesPass) {
 		highest = max(highest, level)
 	}
 	d.Integrity.MaxInFlight = highest
+	level = 0
+	for _, n := range p.held {
+		level += int64(n)
+		d.Path.MostUnsettled = max(d.Path.MostUnsettled, level)
+	}
 }
 
 func stability(in, out [2]int64, half float64) Stability {

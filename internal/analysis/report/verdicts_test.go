@@ -214,7 +214,7 @@ func TestJudgeTogether(t *testing.T) {
 	}
 	near, far := capped(5*ms), capped(50*ms)
 	text, _, _, _ := texts(t, near)
-	if !strings.Contains(text, "receiving side: not determined") || !strings.Contains(text, "60 messages (60.1 KiB of bodies) at 10.0ms") {
+	if !strings.Contains(text, "receiving side: not determined") || !strings.Contains(text, "up to 60 messages (60.0 KiB of bodies) of a consumer were unsettled, at a round trip of 10.0ms") {
 		t.Errorf("alone:\n%s", text)
 	}
 	if !strings.Contains(text, "from the acknowledgement to the consumer, 0ns waiting in the consumer, 0ns in its work") {

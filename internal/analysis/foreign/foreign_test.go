@@ -109,6 +109,24 @@ func TestBaseTimeBeforeStart(t *testing.T) {
 	}
 }
 
+// A log of our own is not said to know nothing of intended instants.
+func TestOwnLog(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(cases("jHiccup-2.0.7S.logV2.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "own.hlog")
+	if err := os.WriteFile(path, append([]byte("#[the untagged series is response, values in ns (ms in the maximum), intervals by intended time]\n"), text...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, path, foreign.Options{})
+	var b strings.Builder
+	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), "the untagged series is response, tags") || strings.Contains(b.String(), foreign.ServiceOnly) {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 func TestTags(t *testing.T) {
 	t.Parallel()
 	r := read(t, cases("tagged-Log.logV2.hlog"), foreign.Options{})

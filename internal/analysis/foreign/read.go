@@ -153,6 +153,13 @@ func (r *Report) intervalLog(f io.Reader, opt Options) error {
 		return err
 	}
 	r.Warnings = append(r.Warnings, log.Warnings...)
+	for _, c := range log.Comments {
+		if _, says, ok := strings.Cut(c, "the untagged series is "); ok {
+			what, _, _ := strings.Cut(strings.Trim(says, "[] "), ",")
+			r.Notes = []string{fmt.Sprintf(OwnLog, what)}
+			break
+		}
+	}
 	if err := r.correctable(log, opt); err != nil {
 		return err
 	}

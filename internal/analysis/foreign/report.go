@@ -20,6 +20,9 @@ import (
 // Schema names the JSON form.
 const Schema = "foreign/1"
 
+// OwnLog is the note on a log that perf-report wrote, with its untagged metric.
+const OwnLog = "written by perf-report: the untagged series is %s, tags are other metrics; all are read as service, since there are no rows to check them by"
+
 // ServiceOnly is the note on every report of a foreign log.
 const ServiceOnly = "service only: the log does not know when messages were intended, so coordinated omission cannot be seen in it"
 

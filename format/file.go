@@ -102,7 +102,7 @@ func fileKind(m fs.FileMode) string {
 // clearPartial removes a left-over partial file that nobody is writing.
 func clearPartial(partial string, force bool) error {
 	if !force {
-		return fmt.Errorf("%s is there, from a writer that is running or was killed: %w", partial, ErrExists)
+		return fmt.Errorf("%s is there, from a writer that is running or was killed; remove it if none is running: %w", partial, ErrExists)
 	}
 	f, err := os.OpenFile(partial, os.O_WRONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -78,7 +78,7 @@ func checkPartial(partial string, force bool) error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("%s is a %s: %w", partial, fileKind(st.Mode()), ErrExists)
 	case !force:
-		return fmt.Errorf("%s is there, from a writer that is running or was killed: %w", partial, ErrExists)
+		return fmt.Errorf("%s is there, from a writer that is running or was killed; remove it if none is running: %w", partial, ErrExists)
 	}
 	return nil
 }

@@ -29,6 +29,9 @@ type Options struct {
 	// From and To select rows by their intended instant: since the first one of
 	// the run; To 0 means to the end. The accounting is of the whole run.
 	From, To time.Duration
+	// Columns are those of merged/1 that will be used, nil for all; what the
+	// others hold is not defined. The accounting does not depend on it.
+	Columns []string
 	// Progress, unless nil, is called now and then by the goroutine that calls
 	// Open or Next: so many more of the total rows to be looked at were.
 	Progress func(rows, total int64)
@@ -262,7 +265,7 @@ func (j *Joiner) openNext() error {
 	for len(j.reading) < j.mostOpen && j.opened < len(j.queue) {
 		l := j.queue[j.opened]
 		j.opened++
-		if err := l.begin(j.recvRows); err != nil {
+		if err := l.begin(j.recvRows, j.opt.recvColumns()...); err != nil {
 			return err
 		}
 		if !l.done {

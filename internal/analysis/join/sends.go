@@ -27,6 +27,7 @@ type producers struct {
 // (seq, attempt): as they are in the log, or in a sorted copy of it.
 type sendLog struct {
 	in     *input
+	wanted []string // columns; nil: all
 	copy   *tempLog // sorted; nil: the log is in order
 	lowest int32    // lowest sender id
 	lanes  []*lane
@@ -56,7 +57,7 @@ func scanSends(sends []*input, found *producers, opt Options) (logs []*sendLog, 
 		}
 	}()
 	for _, in := range sends {
-		l := &sendLog{in: in, first: found.chunks, lowest: math.MaxInt32}
+		l := &sendLog{in: in, wanted: opt.sendColumns(), first: found.chunks, lowest: math.MaxInt32}
 		logs = append(logs, l)
 		if err := l.prepare(found, owner, opt); err != nil {
 			return logs, err
@@ -134,6 +135,9 @@ func (l *sendLog) open(chunkRows int) (err error) {
 		l.handle, err = l.copy.open()
 	} else {
 		l.handle, err = format.Open(l.in.log.Name())
+	}
+	if err == nil && l.wanted != nil {
+		err = l.handle.Select(l.wanted...)
 	}
 	if err != nil {
 		return err

@@ -59,6 +59,12 @@ func run(env *cli.Env, o options, names []string) (err error) {
 // join returns the options of the join.
 func (o *options) join(bar *progress) join.Options {
 	opt := join.Options{Run: o.run, Memory: int64(o.memory), Clock: o.clock, From: o.from, To: o.to}
+	switch {
+	case o.check:
+		opt.Columns = []string{}
+	case o.selection != nil:
+		opt.Columns = o.columns
+	}
 	if bar != nil {
 		opt.Progress = bar.add
 	}

@@ -336,7 +336,7 @@ func TestUnwindowedToolsNeedThePath(t *testing.T) {
 	if got := kinds(without); slices.Contains(got, "omq") || slices.Contains(got, "quiver") {
 		t.Errorf("tools that are not there: %v", got)
 	}
-	if got := kinds(with); len(got) != len(kinds(without))+3 { // omq for both windows, quiver once
+	if got := kinds(with); len(got) != len(kinds(without))+4 { // omq for both windows, quiver once, beside ours without a window
 		t.Errorf("got %v", got)
 	}
 }

@@ -86,6 +86,9 @@ func (b *bench) unwindowed(k *broker, param string, l load) []variant {
 	return []variant{{"quiver", "quiver, its C arrows", param, l, func(ctx context.Context, l load, r *run) error { return b.quiver(ctx, k, l, r) }}}
 }
 
+// unlimited is the load of tools without a window.
+const unlimited = "no window but the broker's credit"
+
 func inFlight(n int) string { return fmt.Sprintf("%d in flight", n) }
 
 func maxRate(b *bench, k *broker) []variant {
@@ -96,7 +99,12 @@ func maxRate(b *bench, k *broker) []variant {
 		all = append(all, b.peers(k, inFlight(w), l)...)
 	}
 	param := inFlight(slices.Max(b.windows))
-	all = append(all, b.unwindowed(k, param, load{seconds: b.seconds, warmup: b.warmup})...)
+	if free := (load{seconds: b.seconds, warmup: b.warmup}); len(b.unwindowed(k, unlimited, free)) > 0 {
+		ours := free
+		ours.window = 10_000 // ten times what these brokers grant
+		all = append(all, b.own(k, unlimited, "", ours)...)
+		all = append(all, b.unwindowed(k, unlimited, free)...)
+	}
 	if k.name == "proton" {
 		l := load{seconds: b.seconds}
 		for _, p := range []struct{ suffix, tool string }{{"-1k", "Proton C send + receive, 1 KiB"}, {"", "Proton C send + receive, its small map"}} {

@@ -99,8 +99,8 @@ func (f *figure) addHeat(c HeatCells, lo, hi int, most int64, spans []Span) {
 	setLinearAxis(&p.Y, math.Log10(y0), math.Log10(y1), yTicks)
 	p.Add(gridLines{x: xTicks.majors(), y: yTicks.majors()})
 	p.Add(heat{cells: c, base: base, step: step, most: most, pixel: f.pixel})
-	for i, name := range spanNames(spans, x0, x1) {
-		p.Add(edge{spans: spansNamed(spans, name), color: edgeColor(i)})
-		f.legend = append(f.legend, legendEntry{name: name, fill: edgeColor(i)})
+	for _, name := range spanNames(spans, x0, x1) {
+		p.Add(edge{spans: spansNamed(spans, name), color: edgeColor(name)})
+		f.legend = append(f.legend, legendEntry{name: name, fill: edgeColor(name)})
 	}
 }

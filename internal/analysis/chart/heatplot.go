@@ -107,7 +107,15 @@ func (e edge) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func edgeColor(i int) color.Color {
-	colors := []color.NRGBA{grey(0x90), sky(), green(), blue()}
-	return colors[i%len(colors)]
+// edgeColor is the colour of a bar, by what it stands for: it is the same in every picture.
+func edgeColor(name string) color.Color {
+	switch name {
+	case Warmup:
+		return grey(0x90)
+	case Hiccup:
+		return green()
+	case Reconnect:
+		return sky()
+	}
+	return orange() // stalls
 }

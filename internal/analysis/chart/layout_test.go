@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"image/color"
 	"math"
 	"strings"
 	"testing"
@@ -84,6 +85,18 @@ func TestStallHasOneColour(t *testing.T) {
 	}
 	if warm := spanColor([]string{Warmup}, 0); warm == alone {
 		t.Errorf("the warm-up has the colour of a stall, %v", warm)
+	}
+}
+
+// Bars have their colours by what they stand for, and differ.
+func TestBarColours(t *testing.T) {
+	t.Parallel()
+	seen := map[color.Color]string{}
+	for _, name := range []string{Warmup, Hiccup, Reconnect, "stall of 1s (broker)"} {
+		if other, ok := seen[edgeColor(name)]; ok {
+			t.Errorf("%s and %s have one colour", name, other)
+		}
+		seen[edgeColor(name)] = name
 	}
 }
 

@@ -156,8 +156,12 @@ func (f *figure) curveLegend(curves []preparedCurve, baselineName string) {
 	var bands []legendEntry
 	for _, c := range curves {
 		if c.Infinite > 0 {
-			f.notes = append(f.notes, fmt.Sprintf("%s: %s %% of the messages have no answer; quantiles beyond %s %% are infinite",
-				c.Name, significant(100*c.Infinite, 3), significant(100*(1-c.Infinite), 6)))
+			what := "unanswered"
+			if c.Name == "e2e" || c.Name == "transit" {
+				what = "never arrived"
+			}
+			f.notes = append(f.notes, fmt.Sprintf("%s: %s %% of the messages %s: infinite beyond %s %%",
+				c.Name, significant(100*c.Infinite, 3), what, significant(100*(1-c.Infinite), 6)))
 		}
 		for _, m := range drawable(c.Marks) {
 			hollow = hollow || m.Uncertain

@@ -29,8 +29,14 @@ func spansNamed(spans []Span, name string) []Span {
 	return out
 }
 
-// Warmup is the name of the span that is left out at the start: it is grey in every picture.
-const Warmup = "warm-up"
+// The names of spans that have one colour in every picture. Warmup is what is left
+// out at the start, Hiccup a second in which the tool's host stood still for a
+// while, Reconnect a time without a connection.
+const (
+	Warmup    = "warm-up"
+	Hiccup    = "second with a hiccup of the tool's host"
+	Reconnect = "reconnect"
+)
 
 // spanColor returns the shade of the i-th name: pale enough for the grid and
 // the lines to be seen on it. Grey is for the warm-up alone, so that a stall has
@@ -49,7 +55,7 @@ func (f *figure) spanLegend(spans []Span, lo, hi float64) {
 	for i, name := range names {
 		fill := spanColor(names, i)
 		if spansNamed(spans, name)[0].Bar {
-			fill = edgeColor(i)
+			fill = edgeColor(name)
 		}
 		f.legend = append(f.legend, legendEntry{name: name, fill: fill})
 	}
@@ -60,7 +66,7 @@ func addSpans(p *plot.Plot, spans []Span, lo, hi float64) {
 	names := spanNames(spans, lo, hi)
 	for i, name := range names {
 		if named := spansNamed(spans, name); named[0].Bar {
-			p.Add(edge{spans: named, color: edgeColor(i)})
+			p.Add(edge{spans: named, color: edgeColor(name)})
 		} else {
 			p.Add(shade{spans: named, color: spanColor(names, i)})
 		}

@@ -265,7 +265,7 @@ func disturbances(m *made) []chart.Span {
 	for _, e := range d.Side.Events {
 		from := float64(e.At-d.First) / 1e9
 		if e.Kind == "reconnect" && e.At > d.First && e.At <= d.Integrity.LastInstant && n < mostSpans {
-			out = append(out, chart.Span{Name: "reconnect", From: from, To: from + 1e-6, Bar: true})
+			out = append(out, chart.Span{Name: chart.Reconnect, From: from, To: from + 1e-6, Bar: true})
 			n++
 		}
 	}
@@ -287,7 +287,7 @@ func disturbances(m *made) []chart.Span {
 			continue
 		}
 		to := float64(s.At-d.First) / 1e9
-		out = append(out, chart.Span{Name: "second with a hiccup of the tool's host", From: max(0, to-1), To: to, Bar: true})
+		out = append(out, chart.Span{Name: chart.Hiccup, From: max(0, to-1), To: to, Bar: true})
 		n++
 	}
 	return out

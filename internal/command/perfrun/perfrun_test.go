@@ -155,7 +155,7 @@ func TestWarmUpRuns(t *testing.T) {
 // TestPrintedIsTyped gives what --print says to a shell: it needs no perf-run, and ends in the same report.
 func TestPrintedIsTyped(t *testing.T) {
 	t.Parallel()
-	code, script, stderr := run(t, "", "--print", "-o", "out", "-u", "${WHERE}", "--variant", "a=--size 100", "--variant", "b=--size 200", "--cool-down", "0s",
+	code, script, stderr := run(t, "", "--print", "--pictures", "none", "-o", "out", "-u", "${WHERE}", "--variant", "a=--size 100", "--variant", "b=--size 200", "--cool-down", "0s",
 		"--before-run", `echo "WHERE=$THERE" >> "$PERF_ENV"; mkdir -p "$PERF_RUN_DIR"; echo "$PERF_VARIANT" > "$PERF_RUN_DIR/who"`,
 		"--send", "--count 7 --duration 10s", "--recv", "--idle 100ms", "queue://typed")
 	if code != cli.ExitOK {

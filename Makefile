@@ -94,7 +94,7 @@ crash: ## kill recordings and spoil their files, without the race detector; KILL
 
 soak: build ## load perf-broker for SOAK (1h) and fail if memory grows; then the long forms of the tests
 	PATH="$(CURDIR)/bin:$$PATH" scripts/soak.sh $(SOAK)
-	SOAK=1 go test -count=1 -timeout 2h ./internal/dev/crash/ ./format/ ./internal/analysis/join/
+	SOAK=1 go test -count=1 -timeout 2h ./internal/dev/crash/ ./format/ ./internal/analysis/join/ ./internal/dev/e2e/
 	SOAK=1 scripts/broker-test.sh $(BROKER)
 	scripts/fuzz.sh 2m
 

@@ -57,8 +57,13 @@ func TestHostname(t *testing.T) {
 	if os.Getenv("PERF_TEST_BROKER") == "rabbitmq" {
 		name = "vhost:/"
 	}
-	b.run("perf-send", "-q", "-o", "send.parquet", "-n", "1", "--hostname", name, b.address)
-	b.fetch(1, "--hostname", name)
+	send := b.start("perf-send", "-q", "-o", "send.parquet", "-n", "1", "--hostname", name, b.address)
+	if known := os.Getenv("PERF_TEST_BROKER") != "brokerj"; known {
+		send.want(0)
+		b.fetch(1, "--hostname", name)
+	} else if send.want(1); !strings.Contains(send.stderr.String(), name) { // it has no virtual host of that name
+		b.Errorf("perf-send says %s", send.stderr.String())
+	}
 	for _, o := range seenOf[*wire.Open](in, true) {
 		if o.Hostname != name {
 			b.Errorf("host name %q in the open frame", o.Hostname)
@@ -171,9 +176,12 @@ func TestUser(t *testing.T) {
 		}
 	}
 	before := len(seenOf[*wire.SASLInit](in, true))
-	b.start("perf-send", "-q", "-o", "anonymous.parquet", "-n", "1", "--sasl", "anonymous", b.address).wait() // some brokers refuse that
+	anonymous := b.start("perf-send", "-q", "-o", "anonymous.parquet", "-n", "1", "--sasl", "anonymous", b.address)
+	if anonymous.wait() != 0 && strings.Contains(anonymous.stderr.String(), "SASL") {
+		return // the broker does not offer it
+	}
 	if all := seenOf[*wire.SASLInit](in, true); before != 2 || len(all) != 3 || all[2].Mechanism != "ANONYMOUS" {
-		b.Errorf("%d logins with a password, %d in all", before, len(all))
+		b.Errorf("%d logins with a password, %d in all: %s", before, len(all), anonymous.stderr.String())
 	}
 }
 

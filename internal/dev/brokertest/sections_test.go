@@ -20,13 +20,9 @@ type taker struct {
 	receiver *goamqp.Receiver
 }
 
-// other connects with a client that is not ours; address is what a send log says its address was attached as.
-func (b *bench) other(log string) (session *goamqp.Session, address string) {
+// session connects with a client that is not ours.
+func (b *bench) session() *goamqp.Session {
 	b.Helper()
-	address, err := lookup(b.report(log).text, "/0/config/attached/0")
-	if err != nil {
-		b.Fatal(err)
-	}
 	options := &goamqp.ConnOptions{}
 	if !strings.Contains(url, "@") { // with a user, the library takes that
 		options.SASLType = goamqp.SASLTypeAnonymous()
@@ -36,17 +32,27 @@ func (b *bench) other(log string) (session *goamqp.Session, address string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = conn.Close() }) // nothing is lost with it
-	if session, err = conn.NewSession(b.Context(), nil); err != nil {
+	session, err := conn.NewSession(b.Context(), nil)
+	if err != nil {
 		b.Fatal(err)
 	}
-	return session, address
+	return session
+}
+
+// attachedAs is what a send log says its address was attached as.
+func (b *bench) attachedAs(log string) string {
+	b.Helper()
+	address, err := lookup(b.report(log).text, "/0/config/attached/0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return address
 }
 
 // take attaches to where a send log's messages went.
 func (b *bench) take(log string, durable goamqp.Durability) *taker {
 	b.Helper()
-	session, address := b.other(log)
-	r, err := session.NewReceiver(b.Context(), address, &goamqp.ReceiverOptions{SourceDurability: durable})
+	r, err := b.session().NewReceiver(b.Context(), b.attachedAs(log), &goamqp.ReceiverOptions{SourceDurability: durable})
 	if err != nil {
 		b.Fatal(err)
 	}

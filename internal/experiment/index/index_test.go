@@ -149,6 +149,9 @@ func TestOverloaded(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"schema":"report/1","overload":null,"checks":[{"id":"C2","status":"warn"}]}`: false,
 		`{"schema":"report/1","checks":[{"id":"C2","status":"fail"}]}`:                 true,
+		`{"schema":"report/1","checks":[{"id":"C7","status":"warn","value":0.4}]}`:     false,
+		`{"schema":"report/1","checks":[{"id":"C7","status":"warn","value":1}]}`:       true,
+		`{"schema":"report/1","checks":[{"id":"C7","status":"skip","value":null}]}`:    false,
 		`{"schema":"report/1","overload":{"side":"send"}}`:                             true,
 		`{"schema":"report/1","counts":{"accepted":1000,"lost":10}}`:                   false,
 		`{"schema":"report/1","counts":{"accepted":1000,"lost":11}}`:                   true,

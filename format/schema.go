@@ -145,7 +145,7 @@ func mergedColumns() []Column {
 func eventColumns() []Column {
 	return []Column{
 		{"at", Int64, false, instant, "when it was seen"},
-		{"kind", String, false, "", "connect, attach, credit0, detach, close, reconnect, error, stop, recorder …"},
+		{"kind", String, false, "", "connect, attach, credit0, session0, detach, close, reconnect, error, stop, recorder …"},
 		{"connection", Int32, true, "", "which connection, NULL if none"},
 		{"link", String, true, "", "link name or address as attached, NULL if none"},
 		{"condition", String, true, "", "AMQP condition, NULL if none"},

@@ -76,10 +76,17 @@ func (b *bench) ours(ctx context.Context, k *broker, l load, r *run) error {
 	r.Values["send_cpu_us"] = micros(sender.cpu()) / messages
 	r.Values["recv_cpu_us"] = micros(receiver.cpu()) / messages
 	r.Values["rss"], r.Values["send_rss"], r.Values["recv_rss"] = sender.rss+receiver.rss, sender.rss, receiver.rss
-	if l.bare {
-		return nil
+	rate := r.Values["summary_sent_per_s"]
+	if !l.bare {
+		if err := b.report(ctx, dir, r); err != nil {
+			return err
+		}
+		rate = r.Values["sent_per_s"]
 	}
-	return b.report(ctx, dir, r)
+	from := sender.began.Add(inSeconds(l.warmup))
+	to := from.Add(inSeconds(l.seconds))
+	r.Values["warm_cpu_us"] = micros(sender.cpuBetween(from, to)+receiver.cpuBetween(from, to)) / (rate * l.seconds)
+	return nil
 }
 
 func (b *bench) ourCommands(k *broker, l load, dir, queue string) (recv, send []string) {

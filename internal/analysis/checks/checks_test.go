@@ -159,7 +159,7 @@ func TestK26GeneratorStops(t *testing.T) {
 		})
 	}
 	d := data(t, run(stop(400*ms)))
-	verdict(t, checks.Input{Data: d}, "C3", checks.Warn, "the generator stood still for 401ms at 10.000 s")
+	verdict(t, checks.Input{Data: d}, "C3", checks.Warn, "the generator was late in an episode of 401ms from 10.000 s")
 	rare := change(func(i int, r *synth.Row) {
 		if i%20 == 7 {
 			r.Ready, r.Sent, r.Acked = r.Ready+3*ms/2, r.Sent+3*ms/2, r.Acked+3*ms/2

@@ -124,7 +124,7 @@ func lag(in *Input, c *Check) {
 	for _, s := range d.Stalls {
 		if s.CarriedBy == reduce.ByGenerator && s.ShareOfTop >= 0.1 {
 			c.atLeast(Warn)
-			c.Text += fmt.Sprintf("; the generator stood still for %s at %.3f s", units.Latency(s.Length), float64(s.Start)/1e9)
+			c.Text += fmt.Sprintf("; the generator was late in an episode of %s from %.3f s", units.Latency(s.Length), float64(s.Start)/1e9)
 			break
 		}
 	}

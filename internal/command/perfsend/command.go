@@ -147,7 +147,7 @@ func (o *options) registerRun(fs *pflag.FlagSet) {
 	o.reconnect.Register(fs)
 	fs.BoolVar(&o.resend, "resend", false, "with --reconnect, send again what was under way when a connection was lost: at least once instead of at most once")
 	fs.Var(&o.tx.rollback, "tx-rollback", "roll back that share of the transactions, such as 0.1: evenly spread; their messages count as released")
-	fs.Var(&o.spin, "spin", "busy-wait just before messages are due: auto (with 4 processors or more), always, never (default)")
+	fs.Var(&o.spin, "spin", "busy-wait just before messages are due: auto (with 4 processors or more), always, never (default). Without, messages of more than 10,000/s are handed over each 0.1 ms, with what that adds as lag")
 	fs.Lookup("spin").NoOptDefVal = spinAuto
 	fs.Lookup("spin").DefValue = ""
 	fs.BoolVar(&o.calibrate, "calibrate", false, "measure this host against targets that answer at once, keep the result for later logs, and exit")

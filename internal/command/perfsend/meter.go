@@ -134,7 +134,7 @@ func (m *meter) paced(ctx context.Context, open opener) (*sent, error) {
 	if err != nil {
 		return nil, err
 	}
-	pacer := &pace.Pacer{Schedule: plan, Start: m.clock.Now() + int64(lead), Clock: m.clock, Timer: timer}
+	pacer := &pace.Pacer{Schedule: plan, Start: m.clock.Now() + int64(lead), Clock: m.clock, Timer: timer, Tick: tick(m.spins)}
 	p.Begin(pacer.Start, pacer.Start)
 	defer context.AfterFunc(ctx, pacer.Stop)()
 	var failed error

@@ -30,12 +30,21 @@ func (r *run) newPacer() (release func(), err error) {
 	if r.planned == nil {
 		return func() {}, nil
 	}
-	timer, err := newTimer(r.clock, r.spins())
+	spins := r.spins()
+	timer, err := newTimer(r.clock, spins)
 	if err != nil {
 		return nil, err
 	}
-	r.pacer = &pace.Pacer{Schedule: r.planned.whole, Clock: r.clock, Timer: timer}
+	r.pacer = &pace.Pacer{Schedule: r.planned.whole, Clock: r.clock, Timer: timer, Tick: tick(spins)}
 	return func() { _ = timer.Close() }, nil // nothing was written to it
+}
+
+// tick is that of a pacer: a program that busy-waits has a processor to itself.
+func tick(spins bool) int64 {
+	if spins {
+		return 0
+	}
+	return pace.DefaultTick
 }
 
 // newTimer makes the timer of a pacer.

@@ -57,6 +57,52 @@ func TestHeldUp(t *testing.T) {
 	})
 }
 
+// What is closer together than the tick is handed over by the tick, never early and
+// none left out; what is not dense is handed over when it is due.
+func TestTick(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := timestamp.NewClock()
+		for _, tc := range []struct {
+			name string
+			rate int64
+			want []pace.Run
+		}{
+			{"dense", 40_000, []pace.Run{{0, 1, 0}, {1, 4, 100_000}, {5, 4, 200_000}, {9, 1, 225_000}}},
+			{"just not dense", 10_000, []pace.Run{{0, 1, 0}, {1, 1, 100_000}, {2, 1, 200_000}}},
+			{"sparse", 1_000, []pace.Run{{0, 1, 0}, {1, 1, 1e6}, {2, 1, 2e6}}},
+		} {
+			n := tc.want[len(tc.want)-1].First + 1
+			p := newPacer(t, clock, pace.NewRuntimeTimer(clock), tc.rate, n)
+			p.Tick = 100_000
+			var got []pace.Run
+			handed, err := p.Run(func(r pace.Run) { r.Ready -= p.Start; got = append(got, r) })
+			if d := cmp.Diff(tc.want, got); d != "" || handed != n || err != nil {
+				t.Errorf("%s: %d messages, %v (-want +got)\n%s", tc.name, handed, err, d)
+			}
+		}
+	})
+}
+
+// Two that happen to be close in a sparse schedule do not wait for each other.
+func TestTickOfPairs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := timestamp.NewClock()
+		p := newPacer(t, clock, pace.NewRuntimeTimer(clock), 1000, 20)
+		p.Schedule, p.Tick = pairs{p.Schedule}, 100_000
+		var late int64
+		if _, err := p.Run(func(r pace.Run) { late = max(late, r.Ready-p.Start-p.Schedule.At(r.First)) }); err != nil || late != 0 {
+			t.Errorf("late by %d ns, %v", late, err)
+		}
+	})
+}
+
+// pairs makes two messages, 10 µs apart, of what is an even and an odd one.
+type pairs struct{ schedule.Schedule }
+
+func (s pairs) At(i int64) int64 { return s.Schedule.At(i-i%2) + i%2*10_000 }
+
 // What is intended until the stop is handed over, nothing after.
 func TestStop(t *testing.T) {
 	t.Parallel()
